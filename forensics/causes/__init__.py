@@ -1,0 +1,97 @@
+"""Root causes: one file each, weighed by `rank`.
+
+The score of a cause is ln(prior) plus, of each group of clues, the one that counts most. The
+posterior is a softmax over all causes and one ``unexplained`` alternative, so probabilities sum
+to at most 1.
+"""
+
+import sys
+from functools import cache
+from math import exp, log
+
+from forensics import registry
+from forensics.case import Case
+from forensics.causes._base import Cause, Clue, Family, Seen
+from forensics.findings import Evidence, Hypothesis, Status
+
+UNEXPLAINED_NATS = 0.0
+"""Score of 'none of these': a cause needs evidence beyond its prior to beat it."""
+LIKELY, POSSIBLE = 0.5, 0.02
+"""Probability from which a cause is called likely or possible; below, it is ruled out."""
+
+
+@cache
+def all_causes() -> tuple[Cause, ...]:
+    """Every cause the tool can name, by name."""
+    return tuple(registry.collect(sys.modules[__name__], "CAUSE"))
+
+
+def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
+    """Weigh every cause against the case.
+
+    Returns:
+        The hypotheses, most probable first, and the probability of none of them.
+    """
+    seen = {cause.name: [(clue, clue.look(case)) for clue in cause.clues] for cause in all_causes()}
+    score = {cause.name: log(cause.prior) + _nats(seen[cause.name]) for cause in all_causes()}
+    top = max(max(score.values()), UNEXPLAINED_NATS)
+    mass = {name: exp(nats - top) for name, nats in score.items()}
+    total = sum(mass.values()) + exp(UNEXPLAINED_NATS - top)
+    order = sorted(all_causes(), key=lambda cause: (-score[cause.name], cause.name))
+    ranked = tuple(
+        _hypothesis(case, cause, place, mass[cause.name] / total, seen[cause.name])
+        for place, cause in enumerate(order, start=1)
+    )
+    return ranked, exp(UNEXPLAINED_NATS - top) / total
+
+
+def _nats(seen: list[tuple[Clue, Seen]]) -> float:
+    """Sum of the strongest contribution of each group; a clue without a group is its own."""
+    strongest: dict[str, float] = {}
+    for clue, look in seen:
+        nats = _weight(clue, look)
+        group = clue.group or clue.name
+        if abs(nats) > abs(strongest.get(group, 0.0)):
+            strongest[group] = nats
+    return sum(strongest.values())
+
+
+def _weight(clue: Clue, look: Seen) -> float:
+    if look.holds is None:
+        return 0.0
+    return clue.present if look.holds else clue.absent
+
+
+def _hypothesis(
+    case: Case, cause: Cause, place: int, probability: float, seen: list[tuple[Clue, Seen]]
+) -> Hypothesis:
+    weighed = [(clue, look, _weight(clue, look)) for clue, look in seen]
+    evidence = tuple(
+        Evidence(look.text, nats > 0, nats, look.source, clue.name, look.steps)
+        for clue, look, nats in sorted(weighed, key=lambda w: -abs(w[2]))
+        if nats != 0
+    )
+    unchecked = tuple(look.text for _, look, _ in weighed if look.holds is None and look.text)
+    return Hypothesis(
+        rank=place,
+        cause=cause.name,
+        title=cause.title,
+        family=cause.family.value,
+        probability=probability,
+        status=_status(probability),
+        evidence=evidence,
+        missing=tuple(dict.fromkeys(unchecked + cause.needs)),
+        verify=cause.verify(case),
+        fix=tuple(cause.fix(case)),
+        changes=cause.changes(case),
+        skip_steps=cause.skip(case),
+    )
+
+
+def _status(probability: float) -> Status:
+    if probability >= LIKELY:
+        return Status.LIKELY
+    return Status.POSSIBLE if probability >= POSSIBLE else Status.RULED_OUT
+
+
+__all__ = ["Cause", "Clue", "Family", "Seen", "all_causes", "rank"]

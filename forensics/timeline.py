@@ -1,0 +1,85 @@
+"""Timeline: one strictly increasing track per quantity, attempts and resumes resolved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forensics.run import Axis, Steps, Values
+from forensics.signals import Signal
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """One quantity over the run as it finally went; superseded points are elsewhere."""
+
+    signal: Signal
+    tag: str
+    source: str
+    step: Steps
+    """Shape (n,), strictly increasing."""
+    value: Values
+    """Shape (n,), non-finite kept."""
+    wall_time: Values | None = None
+    axis: Axis = Axis.STEP
+    digits: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def interval(self) -> float:
+        """Median number of steps between logged points; 1.0 where there are fewer than two."""
+        return float(np.median(np.diff(self.step))) if len(self.step) > 1 else 1.0
+
+    @property
+    def finite(self) -> NDArray[np.bool_]:
+        """Shape (n,), True where the value is finite."""
+        return np.isfinite(self.value)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One process start: the steps it logged."""
+
+    index: int
+    first_step: int
+    last_step: int
+    source: str
+    started: float | None = None
+    """Seconds since the epoch, where known."""
+
+
+@dataclass(frozen=True)
+class Resume:
+    """A later attempt takes over: at ``step``, having gone back from ``rewound_from``."""
+
+    step: int
+    """First step logged by the new attempt."""
+    rewound_from: int | None
+    """Last step of the attempt before, where it lies at or after ``step``; None: no rewind."""
+    attempt: int
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Everything logged, by canonical quantity."""
+
+    tracks: Mapping[Signal, Track] = field(default_factory=dict)
+    """The one track that stands for each quantity."""
+    others: tuple[Track, ...] = ()
+    """Component losses, per-parameter norms, further validation sets, unknown tags."""
+    attempts: tuple[Attempt, ...] = ()
+    resumes: tuple[Resume, ...] = ()
+    superseded: tuple[Track, ...] = ()
+    """Points that a rewind replaced: per attempt and quantity, in order."""
+    first_step: int = 0
+    last_step: int = 0
+    interval: float = 1.0
+    """Steps between logged points of the training loss (or of whatever was logged)."""
+    axis: Axis = Axis.STEP
+
+    def get(self, signal: Signal) -> Track | None:
+        """The track of a quantity, or None where it was not logged."""
+        return self.tracks.get(signal)
