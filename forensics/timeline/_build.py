@@ -1,0 +1,161 @@
+"""Builds the timeline: one track per quantity, chosen among everything that was logged."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from forensics.run import Axis, Run, Series
+from forensics.signals import Signal
+from forensics.timeline._attempts import Resolved, resolve
+from forensics.timeline._axes import on_common_axis
+from forensics.timeline._signals import signal_of
+from forensics.timeline._values import Attempt, Resume, Timeline, Track
+
+COVERAGE = 0.5
+"""Of several series of one quantity, only those that span at least half of the longest compete."""
+MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR)
+
+
+def build(run: Run) -> Timeline:
+    """Resolve a run's series into a timeline; an empty run gives an empty one."""
+    series, axis = on_common_axis(run.series)
+    groups = _by_signal_and_tag(series)
+    tracks: dict[Signal, Track] = {}
+    others: list[Track] = []
+    superseded: list[Track] = []
+    seams: dict[Signal, tuple[list[Series], Resolved]] = {}
+    for signal, candidates in groups.items():
+        joined = [_join(signal, parts) for parts in candidates.values()]
+        joined.sort(key=lambda j: _fitness(j[0], [k[0] for k in joined]), reverse=True)
+        main, lost, parts, resolved = joined[0]
+        superseded += lost
+        others += [j[0] for j in joined[1:]]
+        if signal in _MANY:
+            others.append(main)
+            continue
+        tracks[signal] = main
+        seams[signal] = (parts, resolved)
+    _stand_in(tracks)
+    return _assemble(tracks, others, superseded, seams, axis)
+
+
+_MANY = frozenset({Signal.LOSS_COMPONENT, Signal.GRAD_NORM_PARAM, Signal.OTHER, Signal.RL})
+"""Quantities of which a run logs many at a time: none of them stands for the others."""
+
+
+def _by_signal_and_tag(series: Iterable[Series]) -> dict[Signal, dict[str, list[Series]]]:
+    groups: dict[Signal, dict[str, list[Series]]] = defaultdict(lambda: defaultdict(list))
+    for one in series:
+        signal = signal_of(one)
+        if signal is not Signal.IGNORED and len(one.step):
+            groups[signal][one.tag].append(one)
+    return groups
+
+
+def _join(signal: Signal, parts: list[Series]) -> tuple[Track, list[Track], list[Series], Resolved]:
+    step = np.concatenate([p.step for p in parts])
+    value = np.concatenate([p.value for p in parts])
+    wall = _walls(parts)
+    edges = np.cumsum([len(p.step) for p in parts])[:-1]
+    resolved = resolve(step, tuple(int(e) for e in edges))
+
+    def track(positions: np.ndarray) -> Track:
+        return Track(
+            signal,
+            parts[0].tag,
+            parts[-1].source,
+            step[positions],
+            value[positions],
+            None if wall is None else wall[positions],
+            parts[0].axis,
+            parts[0].digits,
+        )
+
+    return track(resolved.kept), [track(p) for p in resolved.superseded], parts, resolved
+
+
+def _walls(parts: list[Series]) -> np.ndarray | None:
+    if all(p.wall_time is None for p in parts):
+        return None
+    unknown = [np.full(len(p.step), np.nan) if p.wall_time is None else p.wall_time for p in parts]
+    return np.concatenate(unknown)
+
+
+def _fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, int, int]:
+    """Spans enough of the run, then has the most points, then has the plainest name."""
+    longest = max(int(r.step[-1] - r.step[0]) for r in rivals)
+    spans = int(track.step[-1] - track.step[0]) >= COVERAGE * longest
+    return spans, len(track), -len(track.tag)
+
+
+def _stand_in(tracks: dict[Signal, Track]) -> None:
+    """Let the epoch mean stand for the training loss where nothing finer was logged."""
+    epoch = tracks.get(Signal.TRAIN_LOSS_EPOCH)
+    if epoch is not None and Signal.TRAIN_LOSS not in tracks and len(epoch) > 1:
+        tracks[Signal.TRAIN_LOSS] = Track(
+            Signal.TRAIN_LOSS,
+            epoch.tag,
+            epoch.source,
+            epoch.step,
+            epoch.value,
+            epoch.wall_time,
+            epoch.axis,
+            epoch.digits,
+        )
+
+
+def _assemble(
+    tracks: dict[Signal, Track],
+    others: list[Track],
+    superseded: list[Track],
+    seams: dict[Signal, tuple[list[Series], Resolved]],
+    axis: Axis,
+) -> Timeline:
+    every = [*tracks.values(), *others]
+    if not every:
+        return Timeline()
+    main = next((tracks[s] for s in MAIN_SIGNALS if s in tracks), every[0])
+    attempts, resumes = _attempts(
+        main, seams.get(main.signal) or seams.get(Signal.TRAIN_LOSS_EPOCH)
+    )
+    return Timeline(
+        tracks=tracks,
+        others=tuple(others),
+        attempts=attempts,
+        resumes=resumes,
+        superseded=tuple(superseded),
+        first_step=int(min(t.step[0] for t in every)),
+        last_step=int(max(t.step[-1] for t in every)),
+        interval=main.interval,
+        axis=axis,
+    )
+
+
+def _attempts(
+    main: Track, seam: tuple[list[Series], Resolved] | None
+) -> tuple[tuple[Attempt, ...], tuple[Resume, ...]]:
+    first = Attempt(0, int(main.step[0]), int(main.step[-1]), main.source)
+    if seam is None or not seam[1].starts:
+        return (first,), ()
+    parts, resolved = seam
+    step = np.concatenate([p.step for p in parts])
+    owner = np.repeat(np.arange(len(parts)), [len(p.step) for p in parts])
+    walls = _walls(parts)
+    starts = [0, *(at for at, _ in resolved.starts)]
+    ends = [*starts[1:], len(step)]
+    attempts = tuple(
+        Attempt(
+            number,
+            int(step[a]),
+            int(step[a:b].max()),
+            parts[owner[a]].source,
+            None if walls is None or not np.isfinite(walls[a]) else float(walls[a]),
+        )
+        for number, (a, b) in enumerate(zip(starts, ends, strict=True))
+    )
+    resumes = tuple(
+        Resume(int(step[at]), rewound, number)
+        for number, (at, rewound) in enumerate(resolved.starts, start=1)
+    )
+    return attempts, resumes
