@@ -1,0 +1,163 @@
+"""Facts about a case on which several looks rest; None where the run does not say."""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.run import Axis, Steps, Values
+from forensics.signals import Signal
+from forensics.timeline import Track
+
+FINE_INTERVAL = 10
+"""Log interval in steps up to which 'the step before' means something."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The finite points of a track."""
+
+    step: Steps
+    value: Values
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+def points(track: Track | None) -> Points | None:
+    """The finite points of a quantity, or None where there are none."""
+    if track is None or not track.finite.any():
+        return None
+    return Points(track.step[track.finite], track.value[track.finite])
+
+
+def before(case: Case, signal: Signal, step: int | None, least: int = 1) -> Points | None:
+    """The finite points logged before ``step`` (all where it is None), if there are ``least``."""
+    found = points(case.track(signal))
+    if found is not None and step is not None:
+        keep = found.step < step
+        found = Points(found.step[keep], found.value[keep])
+    return found if found is not None and len(found) >= least else None
+
+
+def since(case: Case, signal: Signal, step: int, least: int = 1) -> Points | None:
+    """The finite points logged at ``step`` or later, if there are ``least``."""
+    found = points(case.track(signal))
+    if found is None:
+        return None
+    keep = found.step >= step
+    return Points(found.step[keep], found.value[keep]) if int(keep.sum()) >= least else None
+
+
+def value_at(case: Case, signal: Signal, step: int) -> float | None:
+    """The last finite value logged at or before ``step``."""
+    found = before(case, signal, step + 1)
+    return None if found is None else float(found.value[-1])
+
+
+def counts_steps(case: Case) -> bool:
+    """True where the x-axis counts optimizer steps (or rows, for want of anything better)."""
+    return case.timeline.axis in (Axis.STEP, Axis.ROW)
+
+
+def starts_at_beginning(case: Case) -> bool:
+    """True where the log holds the start of training, not only a later part."""
+    line = case.timeline
+    return counts_steps(case) and line.first_step <= max(10, 2 * line.interval)
+
+
+def warmup_steps(case: Case) -> int | None:
+    """Length of the warm-up: as configured, else as the logged learning rate shows it.
+
+    A logged rate proves a missing warm-up only where it was logged often enough to see one.
+    """
+    config = case.config
+    if config.warmup_steps:
+        return config.warmup_steps
+    if config.warmup_ratio:
+        return round(config.warmup_ratio * config.total_steps) if config.total_steps else None
+    if config.warmup_steps == 0 or config.warmup_ratio == 0:
+        return 0
+    if case.lr is None or not starts_at_beginning(case):
+        return None
+    if case.lr.warmup_steps == 0 and case.timeline.interval > 2 * FINE_INTERVAL:
+        return None
+    return case.lr.warmup_steps
+
+
+def optimizer_memory(case: Case) -> float:
+    """Steps until Adam's second moment has settled, 2 / (1 - beta2) (arXiv 1910.04209)."""
+    beta2 = min((case.config.betas or (0.9, 0.999))[1], 0.9996)
+    return 2 / (1 - beta2)
+
+
+def early_limit(case: Case) -> int:
+    """Last step that still counts as the beginning of training.
+
+    While the second moment fills, for 5 % of the run, and for three warm-ups; never more than a
+    quarter of a run whose length is known.
+    """
+    memory, total = optimizer_memory(case), case.config.total_steps
+    span = case.timeline.last_step - case.timeline.first_step
+    if total:
+        limit = min(max(memory, 0.05 * total), 0.25 * total)
+    else:
+        limit = min(memory, max(200, 0.25 * span))
+    return int(max(limit, 3 * (warmup_steps(case) or 0), 10))
+
+
+def chance_loss(case: Case) -> tuple[float, str] | None:
+    """Cross-entropy of a uniform guess and its name, or None where no count is configured."""
+    config = case.config
+    if config.vocab_size and config.vocab_size > 1:
+        return log(config.vocab_size), f"ln({config.vocab_size:,}) of a uniform guess over tokens"
+    if config.num_classes and config.num_classes > 1:
+        return log(config.num_classes), f"ln({config.num_classes:,}) of a uniform guess"
+    return None
+
+
+def initial_loss(case: Case) -> float | None:
+    """The first finite training loss, where the log holds the start of training."""
+    found = points(case.track(Signal.TRAIN_LOSS)) if starts_at_beginning(case) else None
+    return None if found is None else float(found.value[0])
+
+
+def usual_gradient(case: Case, least: int = 8) -> float | None:
+    """Median gradient norm before the onset (of the whole run where there is none)."""
+    found = before(case, Signal.GRAD_NORM, case.judgement.onset_step, least)
+    if found is None:
+        return None
+    positive = found.value[found.value > 0]
+    return float(np.median(positive)) if len(positive) else 0.0
+
+
+def highest_lr(case: Case) -> float | None:
+    """The highest learning rate in force up to the onset: logged, else the configured peak."""
+    if case.lr is None:
+        return case.config.lr_peak
+    step = case.judgement.onset_step
+    found = before(case, Signal.LR, None if step is None else step + 1)
+    return case.lr.peak if found is None else float(found.value.max())
+
+
+def flag(case: Case, *names: str) -> bool | None:
+    """A setting found in the raw configuration under any of the names, read as on or off.
+
+    Keys are compared by their last part, so ``model.qk_norm`` answers for ``qk_norm``.
+    """
+    for key, value in case.config.raw.items():
+        if key.rpartition(".")[2].lower().replace("-", "_") in names:
+            if isinstance(value, str):
+                return value.strip().lower() not in (
+                    "",
+                    "0",
+                    "0.0",
+                    "false",
+                    "none",
+                    "null",
+                    "no",
+                    "off",
+                )
+            return bool(value)
+    return None
