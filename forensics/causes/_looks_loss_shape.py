@@ -1,0 +1,152 @@
+"""Looks at how the loss went."""
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Look, Seen
+from forensics.causes._wording import at_step, count, listing, number, percent, times
+from forensics.findings import Ending, EpisodeKind
+from forensics.signals import Signal
+
+
+def repeated_events(case: Case) -> Seen:
+    """The loss left its band again and again, at changing data."""
+    runs = case.episodes_of(EpisodeKind.CONSECUTIVE_SPIKES)
+    spikes = case.episodes_of(EpisodeKind.LOSS_SPIKE)
+    steps = tuple(runs[0].details.get("steps", ())) if runs else tuple(s.onset_step for s in spikes)
+    amount = max(int(runs[0].details.get("count", len(steps))) if runs else 0, len(spikes))
+    if case.track(Signal.TRAIN_LOSS) is None:
+        return Seen(None, "Needs the training loss.")
+    if runs or amount >= 3:
+        return Seen(True, f"The loss spiked {count(amount, 'time')} ({listing(steps)}).", steps)
+    return Seen(False, f"The loss spiked {count(amount, 'time')} in all.", steps)
+
+
+def escalating(case: Case) -> Seen:
+    """The spikes come closer together or grow."""
+    runs = case.episodes_of(EpisodeKind.CONSECUTIVE_SPIKES)
+    if not runs:
+        return Seen(None, "Needs several spikes to compare.")
+    grows = any(bool(e.details.get("escalating")) for e in runs)
+    verb = "come closer together or grow" if grows else "neither grow nor come closer together"
+    return Seen(grows, f"The spikes {verb}.", (runs[0].onset_step,))
+
+
+def drifted(case: Case) -> Seen:
+    """The loss rose gradually instead of jumping."""
+    found = [
+        e for e in case.episodes_of(EpisodeKind.DIVERGENCE) if e.details.get("form") == "drift"
+    ]
+    if not found:
+        known = bool(case.episodes_of(EpisodeKind.DIVERGENCE, EpisodeKind.LOSS_SPIKE))
+        return Seen(
+            False if known else None,
+            "The loss jumped rather than drifted." if known else "Needs a rise of the loss.",
+        )
+    ratio = found[0].details.get("ratio")
+    size = f" to {times(float(ratio))} its best level" if ratio is not None else ""
+    return Seen(
+        True,
+        f"The loss drifted upwards from {at_step(found[0].onset_step)}{size}, without a jump.",
+        (found[0].onset_step,),
+    )
+
+
+def settled_higher(case: Case) -> Seen:
+    """After a jump the loss stayed stable on a higher level."""
+    plateau = [
+        e
+        for e in case.episodes_of(EpisodeKind.PLATEAU)
+        if e.details.get("level_kind") == "post_jump"
+    ]
+    settled = [e for e in case.episodes_of(EpisodeKind.LOSS_SPIKE) if e.ending is Ending.SETTLED]
+    found = plateau or settled
+    if not found:
+        jumped = bool(case.episodes_of(EpisodeKind.LOSS_SPIKE, EpisodeKind.DIVERGENCE))
+        return Seen(False if jumped else None, "The loss did not settle on a higher level.")
+    level = found[0].details.get("level")
+    where = f" near {number(float(level))}" if level is not None else ""
+    return Seen(
+        True,
+        f"After the jump at {at_step(found[0].onset_step)} the loss stayed stable on a higher "
+        f"level{where}.",
+        (found[0].onset_step,),
+    )
+
+
+def initial_far_above_chance(case: Case, factor: float = 1.5, nats: float = 1.0) -> Seen:
+    """The first loss is far above that of a uniform guess."""
+    first, chance = facts.initial_loss(case), facts.chance_loss(case)
+    if first is None or chance is None:
+        return Seen(None, "Needs the first loss and the number of classes or tokens.")
+    level, name = chance
+    above = first > max(factor * level, level + nats)
+    verb = "was far above" if above else "was not far above"
+    return Seen(above, f"The first loss, {number(first)}, {verb} {number(level)} = {name}.")
+
+
+def initial_at_chance(case: Case, margin: float = 0.08) -> Seen:
+    """The first loss is that of a uniform guess, or worse."""
+    first, chance = facts.initial_loss(case), facts.chance_loss(case)
+    if first is None or chance is None:
+        return Seen(None, "Needs the first loss and the number of classes or tokens.")
+    level, name = chance
+    at_chance = first >= (1 - margin) * level
+    verb = "was at or above" if at_chance else "was well below"
+    return Seen(at_chance, f"The first loss, {number(first)}, {verb} {number(level)} = {name}.")
+
+
+def plateau_level(*kinds: str) -> Look:
+    """A look that holds where the loss rests on a level of one of these kinds."""
+
+    def look(case: Case) -> Seen:
+        found = case.episodes_of(EpisodeKind.PLATEAU)
+        if not found:
+            return Seen(None, "Needs a plateau of the loss.")
+        match = [e for e in found if e.details.get("level_kind") in kinds]
+        level = (match or list(found))[0]
+        value = level.details.get("level", level.baseline)
+        where = f"at {number(float(value))}" if value is not None else "on one level"
+        name = f" ({level.details['level_name']})" if level.details.get("level_name") else ""
+        return Seen(
+            bool(match),
+            f"From {at_step(level.onset_step)} the loss rests {where}{name}.",
+            (level.onset_step,),
+        )
+
+    return look
+
+
+def fell_first(case: Case, share: float = 0.05) -> Seen:
+    """The loss fell by more than ``share`` of its initial value before it stopped."""
+    found = [
+        e for e in case.episodes_of(EpisodeKind.PLATEAU) if e.details.get("improvement") is not None
+    ]
+    if not found:
+        return Seen(None, "Needs a plateau of the loss.")
+    gain = float(found[0].details["improvement"])
+    fell = gain > share
+    return Seen(
+        fell,
+        f"Before the plateau the loss had fallen by {percent(gain)} of its initial value.",
+        (found[0].onset_step,),
+    )
+
+
+def validation_frozen(case: Case) -> Seen:
+    """Every validation gives the same number to the last digit logged."""
+    found = facts.points(case.track(Signal.EVAL_LOSS))
+    if found is None or len(found) < 3:
+        return Seen(None, "Needs the validation loss of at least three checkpoints.")
+    spread, level = float(np.ptp(found.value)), float(np.median(np.abs(found.value)))
+    frozen = spread <= 1e-6 * max(level, 1e-12)
+    if frozen:
+        return Seen(
+            True, f"All {len(found):,} validation losses are {number(level)}, without change."
+        )
+    return Seen(
+        False,
+        f"The {len(found):,} validation losses differ by up to {number(spread)}, so the weights "
+        "moved.",
+    )

@@ -1,0 +1,103 @@
+"""Looks at the points around the first non-finite number."""
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Seen
+from forensics.causes._wording import at_step, count, listing, times
+from forensics.findings import EpisodeKind
+from forensics.signals import Signal
+
+
+def instant(case: Case) -> Seen:
+    """The number became non-finite with nothing unusual in the points before it."""
+    broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
+    if not broken:
+        return Seen(None, "Needs a step at which a number became non-finite.")
+    onset = min(e.onset_step for e in broken)
+    if case.timeline.interval > facts.FINE_INTERVAL:
+        return Seen(None, "Needs the loss and the gradient norm of every step before the NaN.")
+    warned = _warnings_before(case, onset)
+    if warned:
+        return Seen(False, f"Before the NaN at {at_step(onset)}, {warned}.", (onset,))
+    calm = [s for s in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) if facts.before(case, s, onset, 8)]
+    if not calm:
+        return Seen(None, "Needs at least eight logged points before the first non-finite one.")
+    names = " and ".join(s.value.replace("_", " ") for s in calm)
+    return Seen(
+        True,
+        f"Up to the step before {at_step(onset)} the {names} stayed in the usual band.",
+        (onset,),
+    )
+
+
+def _warnings_before(case: Case, onset: int, window: int = 50) -> str:
+    """What left its band in the last ``window`` logged points before ``onset``, in words."""
+    reach = onset - window * case.timeline.interval
+    for episode in case.episodes_of(
+        EpisodeKind.GRADIENT_EXPLOSION,
+        EpisodeKind.GRADIENT_SPIKE,
+        EpisodeKind.DIVERGENCE,
+        EpisodeKind.LOSS_SPIKE,
+        EpisodeKind.LOSS_SCALE_COLLAPSE,
+    ):
+        if reach <= episode.onset_step < onset:
+            name = episode.kind.value.replace("_", " ")
+            return f"a {name} began at {at_step(episode.onset_step)}"
+    for signal, allowed in ((Signal.TRAIN_LOSS, 1.5), (Signal.GRAD_NORM, 4.0)):
+        found = facts.before(case, signal, onset, 8)
+        if found is not None:
+            usual, last = float(np.median(found.value[-32:])), float(found.value[-1])
+            if usual > 0 and last > allowed * usual:
+                return f"the {signal.value.replace('_', ' ')} was {times(last / usual)} its median"
+    return ""
+
+
+def isolated_non_finite(case: Case) -> Seen:
+    """Single non-finite points with finite neighbours: the weights stayed finite."""
+    found = [e for e in case.episodes_of(EpisodeKind.NON_FINITE) if e.signal is Signal.TRAIN_LOSS]
+    if not found:
+        return Seen(None, "Needs a non-finite training loss.")
+    lasting = any(bool(e.details.get("persistent")) for e in found)
+    amount = sum(int(e.details.get("count", 1)) for e in found)
+    steps = tuple(e.onset_step for e in found)
+    if lasting:
+        return Seen(False, f"From {at_step(steps[-1])} the loss stayed non-finite.", steps)
+    return Seen(
+        True,
+        f"The loss was non-finite in {count(amount, 'point')} ({listing(steps)}) and finite again "
+        "afterwards, so the weights were not poisoned.",
+        steps,
+    )
+
+
+def validation_still_finite(case: Case) -> Seen:
+    """The training loss is NaN while the validation loss stays finite."""
+    broken = [e for e in case.episodes_of(EpisodeKind.NON_FINITE) if e.signal is Signal.TRAIN_LOSS]
+    track = case.track(Signal.EVAL_LOSS)
+    if not broken or track is None:
+        return Seen(None, "Needs a validation after the training loss became non-finite.")
+    onset = min(e.onset_step for e in broken)
+    later = track.step > onset
+    if not later.any():
+        return Seen(None, "Needs a validation after the training loss became non-finite.")
+    finite = bool(track.finite[later].all())
+    state = "stayed finite" if finite else "is non-finite too"
+    return Seen(
+        finite,
+        f"After the training loss became non-finite at {at_step(onset)}, validation {state}.",
+    )
+
+
+def exact_zero(case: Case) -> Seen:
+    """The logger shows 0.0, or another finite number, for a NaN."""
+    found = case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE)
+    if not found:
+        return Seen(False if case.track(Signal.TRAIN_LOSS) else None, "No NaN hides in the log.")
+    return Seen(
+        True,
+        f"From {at_step(found[0].onset_step)} the log shows finite numbers where the loss or the "
+        "gradient was not finite.",
+        (found[0].onset_step,),
+    )
