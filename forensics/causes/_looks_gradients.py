@@ -1,0 +1,212 @@
+"""Looks at the gradient norm before clipping."""
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Seen
+from forensics.causes._wording import at_step, number, times
+from forensics.findings import Episode, EpisodeKind
+from forensics.signals import Signal
+
+NOT_LOGGED = "Needs the gradient norm before clipping, logged every step."
+
+
+def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
+    """The norm jumped to ``ratio`` times its median or more, at or before the failure."""
+    if _not_measured(case):
+        return Seen(None, NOT_LOGGED)
+    onset, usual = case.judgement.onset_step, facts.usual_gradient(case, least=3)
+    jumps = [
+        e
+        for e in _jumps(case)
+        if float(e.details.get("ratio") or 0) >= ratio and _not_after(case, e, onset)
+    ]
+    if not jumps:
+        level = f" (median {number(usual)})" if usual is not None else ""
+        return Seen(
+            False, f"The gradient norm made no jump of {number(ratio)} times its median{level}."
+        )
+    worst = max(jumps, key=lambda e: float(e.details["ratio"]))
+    peak = f" to {number(worst.peak_value)}" if worst.peak_value is not None else ""
+    return Seen(
+        True,
+        f"The gradient norm jumped{peak}, {times(float(worst.details['ratio']))} its median, from "
+        f"{at_step(worst.onset_step)}.",
+        (worst.onset_step,),
+    )
+
+
+def gradient_led(case: Case) -> Seen:
+    """The gradient norm left its band before the loss did."""
+    if _not_measured(case):
+        return Seen(None, NOT_LOGGED)
+    decisive = case.judgement.decisive
+    loss = (
+        [decisive]
+        if decisive
+        else list(
+            case.episodes_of(EpisodeKind.LOSS_SPIKE, EpisodeKind.DIVERGENCE, EpisodeKind.NON_FINITE)
+        )
+    )
+    loss_onsets = [e.onset_step for e in loss if e.signal is Signal.TRAIN_LOSS]
+    if case.judgement.onset_step is None or not loss_onsets:
+        return Seen(None, "Needs a loss that left its band.")
+    first = case.judgement.onset_step
+    if case.judgement.first_mover is not Signal.GRAD_NORM or first >= min(loss_onsets):
+        return Seen(False, f"The gradient norm did not move before the loss ({at_step(first)}).")
+    return Seen(
+        True,
+        f"The gradient norm left its band at {at_step(first)}, the loss only at "
+        f"{at_step(min(loss_onsets))}.",
+        (first, min(loss_onsets)),
+    )
+
+
+def gradient_grew(case: Case, factor: float = 2.0) -> Seen:
+    """The norm rose slowly over a long stretch before the failure."""
+    found = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 40)
+    if _not_measured(case) or case.judgement.onset_step is None or found is None:
+        return Seen(None, "Needs forty gradient norms from before the onset.")
+    size = len(found)
+    earlier = float(np.median(found.value[size // 5 : 3 * size // 5]))
+    # The last points may already belong to the failure.
+    recent = float(np.median(found.value[-max(size // 10, 8) - 3 : -3]))
+    grew = earlier > 0 and recent >= factor * earlier
+    return Seen(
+        grew,
+        f"The median gradient norm went from {number(earlier)} to {number(recent)} in the stretch "
+        "before the onset.",
+    )
+
+
+def gradient_shrank(case: Case, factor: float = 5.0) -> Seen:
+    """The norm fell and stayed low for long before the failure: a quiet phase."""
+    found = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 40)
+    if _not_measured(case) or case.judgement.onset_step is None or found is None:
+        return Seen(None, "Needs forty gradient norms from before the onset.")
+    start = float(np.median(found.value[: max(len(found) // 10, 8)]))
+    recent = float(np.median(found.value[-max(len(found) // 4, 8) : -3]))
+    return Seen(
+        recent > 0 and start >= factor * recent,
+        f"The median gradient norm went from {number(start)} at the beginning to {number(recent)} "
+        "before the onset.",
+    )
+
+
+def gradient_ordinary(case: Case) -> Seen:
+    """The norm stayed ordinary up to the failure: neither a jump nor a slow rise."""
+    if _not_measured(case) or case.judgement.onset_step is None:
+        return Seen(None, NOT_LOGGED)
+    found = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 8)
+    if found is None:
+        return Seen(None, "Needs eight gradient norms from before the onset.")
+    usual, last = float(np.median(found.value)), float(found.value[-1])
+    jumped = any(_not_after(case, e, case.judgement.onset_step) for e in _jumps(case))
+    calm = not jumped and last <= 3 * usual
+    return Seen(
+        calm,
+        f"The last gradient norm before the onset was {number(last)}, its median {number(usual)}.",
+    )
+
+
+def gradient_tiny(case: Case, limit: float = 1e-3) -> Seen:
+    """The median norm of the whole run is below ``limit``."""
+    usual = facts.usual_gradient(case, least=3) if not _not_measured(case) else None
+    if usual is None:
+        return Seen(None, "Needs the gradient norm before clipping, logged at least now and then.")
+    verb = "below" if usual < limit else "not below"
+    return Seen(
+        usual < limit, f"The median gradient norm is {number(usual)}, {verb} {number(limit)}."
+    )
+
+
+def gradient_negligible(case: Case) -> Seen:
+    """The median norm is below 1e-6, where no update can come of it."""
+    return gradient_tiny(case, limit=1e-6)
+
+
+def gradient_alive(case: Case) -> Seen:
+    """The median norm is one that should move the weights."""
+    seen = gradient_tiny(case, limit=1e-2)
+    return Seen(None if seen.holds is None else not seen.holds, seen.text)
+
+
+def gradient_died(case: Case, share: float = 0.01) -> Seen:
+    """After the failure the norm is a small part of what it was before."""
+    onset = case.judgement.onset_step
+    if _not_measured(case) or onset is None:
+        return Seen(None, NOT_LOGGED)
+    earlier = facts.before(case, Signal.GRAD_NORM, onset, 8)
+    later = facts.since(case, Signal.GRAD_NORM, onset, 8)
+    if earlier is None or later is None:
+        return Seen(None, "Needs gradient norms from before and after the onset.")
+    was, now = float(np.median(earlier.value)), float(np.median(later.value[len(later) // 2 :]))
+    return Seen(
+        now <= share * was,
+        f"The median gradient norm was {number(was)} before {at_step(onset)} and is {number(now)} "
+        "at the end.",
+        (onset,),
+    )
+
+
+def gradient_large_at_first(case: Case, factor: float = 20.0) -> Seen:
+    """The first norms are many times those of the rest of the run."""
+    found = facts.points(case.track(Signal.GRAD_NORM))
+    if found is None or len(found) < 20 or not facts.starts_at_beginning(case):
+        return Seen(None, "Needs the gradient norms of the first steps.")
+    first = float(np.max(found.value[:3]))
+    usual = float(np.median(found.value[3:]))
+    return Seen(
+        usual > 0 and first >= factor * usual,
+        f"The first gradient norms reach {number(first)}, the rest have a median of "
+        f"{number(usual)}.",
+    )
+
+
+def gradient_broke_first(case: Case) -> Seen:
+    """The gradient was non-finite at a step whose loss was still finite."""
+    broken = [e for e in case.episodes_of(EpisodeKind.NON_FINITE) if e.signal is Signal.GRAD_NORM]
+    loss = case.track(Signal.TRAIN_LOSS)
+    if case.track(Signal.GRAD_NORM) is None or loss is None:
+        return Seen(None, NOT_LOGGED)
+    if not broken:
+        known = bool(case.episodes_of(EpisodeKind.NON_FINITE))
+        return Seen(False if known else None, "The gradient norm was finite to the last.")
+    onset = broken[0].onset_step
+    here = loss.value[loss.step <= onset][-1:]
+    if not len(here):
+        return Seen(None, "Needs the loss of the step at which the gradient became non-finite.")
+    finite = bool(np.isfinite(here[0]))
+    state = f"the loss, {number(float(here[0]))}, was still finite" if finite else "so was the loss"
+    return Seen(finite, f"At {at_step(onset)} the gradient was non-finite and {state}.", (onset,))
+
+
+def gradient_infinite(case: Case) -> Seen:
+    """The gradient norm reached infinity (not NaN): a number too large for its type."""
+    if case.track(Signal.GRAD_NORM) is None:
+        return Seen(None, NOT_LOGGED)
+    found = [
+        e
+        for e in case.episodes_of(EpisodeKind.NON_FINITE)
+        if e.signal is Signal.GRAD_NORM and e.details.get("kind") == "inf"
+    ]
+    if not found:
+        return Seen(False, "The gradient norm was never infinite.")
+    onset = found[0].onset_step
+    return Seen(True, f"The gradient norm is infinite from {at_step(onset)}.", (onset,))
+
+
+def _jumps(case: Case) -> tuple[Episode, ...]:
+    return case.episodes_of(EpisodeKind.GRADIENT_SPIKE, EpisodeKind.GRADIENT_EXPLOSION)
+
+
+def _not_after(case: Case, episode: Episode, onset: int | None) -> bool:
+    """True where the episode began by the onset, within the resolution of the log."""
+    return onset is None or episode.onset_step <= onset + case.timeline.interval
+
+
+def _not_measured(case: Case) -> bool:
+    """True where no norm was logged, or 0.000 all along, as tools print that do not measure it."""
+    found = facts.points(case.track(Signal.GRAD_NORM))
+    return found is None or not np.any(found.value)
