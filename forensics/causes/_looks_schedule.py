@@ -1,0 +1,198 @@
+"""Looks at where on the learning rate's schedule the failure began."""
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Seen
+from forensics.causes._wording import at_step, number, percent
+from forensics.findings import EpisodeKind
+from forensics.signals import Signal
+
+
+def onset_near_peak(case: Case, share: float = 0.7) -> Seen:
+    """The failure began while the rate was near its peak."""
+    place = _share_of_peak(case)
+    if place is None or (case.lr is not None and case.lr.constant):
+        return Seen(None, "Needs a learning rate that changes, logged around the onset.")
+    now, part, onset = place
+    return Seen(
+        part >= share,
+        f"At the onset, {at_step(onset)}, the learning rate was {number(now)}, {percent(part)} of "
+        "its peak so far.",
+        (onset,),
+    )
+
+
+def onset_after_decay(case: Case, share: float = 0.3) -> Seen:
+    """The failure began when the rate had fallen far below its peak."""
+    place = _share_of_peak(case)
+    if place is None:
+        return Seen(None, "Needs the learning rate, logged around the onset.")
+    now, part, onset = place
+    return Seen(
+        part <= share,
+        f"At the onset, {at_step(onset)}, the learning rate was {number(now)}, {percent(part)} of "
+        "the peak it had come from.",
+        (onset,),
+    )
+
+
+def _share_of_peak(case: Case) -> tuple[float, float, int] | None:
+    """Rate at the onset, its share of the highest rate so far, and the onset."""
+    onset = case.judgement.onset_step
+    if onset is None or case.lr is None:
+        return None
+    now, peak = facts.value_at(case, Signal.LR, onset), facts.highest_lr(case)
+    return None if now is None or not peak or peak <= 0 else (now, now / peak, onset)
+
+
+def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
+    """The failure began as the warm-up ended, or within three times its length."""
+    onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)
+    if onset is None or warmup is None or not facts.counts_steps(case):
+        return Seen(None, "Needs the length of the warm-up.")
+    around = warmup >= least and 0.7 * warmup <= onset <= 3 * warmup
+    return Seen(
+        around, f"The failure began at {at_step(onset)}, the warm-up ends at {at_step(warmup)}."
+    )
+
+
+def onset_while_rising(case: Case) -> Seen:
+    """The failure began while the warm-up was still raising the rate."""
+    onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)
+    if onset is None or warmup is None or not facts.counts_steps(case):
+        return Seen(None, "Needs the length of the warm-up.")
+    rising = warmup > 1 and onset < 0.7 * warmup
+    return Seen(
+        rising,
+        f"The failure began at {at_step(onset)} of a warm-up of {warmup:,} steps.",
+        (onset,),
+    )
+
+
+def warmup_absent(case: Case) -> Seen:
+    """Training began at the full rate."""
+    warmup = facts.warmup_steps(case)
+    if warmup is None:
+        return Seen(None, "Needs the learning rate of the first steps, or the warm-up setting.")
+    source = "logs" if case.lr is not None else "configuration"
+    if warmup > 1:
+        return Seen(False, f"The learning rate was warmed up over {warmup:,} steps.", source=source)
+    start = f" of {number(case.lr.first)}" if case.lr is not None else ""
+    return Seen(
+        True, f"Training began at the full learning rate{start}, without warm-up.", source=source
+    )
+
+
+def warmup_short(case: Case, share: float = 0.01, memory_share: float = 0.1) -> Seen:
+    """There is a warm-up, but a far shorter one than optimizer and length of run ask for."""
+    warmup = facts.warmup_steps(case)
+    if warmup is None or warmup <= 1:
+        return Seen(None, "")
+    asked = memory_share * facts.optimizer_memory(case)
+    if case.config.total_steps:
+        asked = min(asked, share * case.config.total_steps)
+    return Seen(
+        warmup < asked,
+        f"The warm-up lasts {warmup:,} steps; {asked:,.0f} is the least that the optimizer's "
+        "memory and the length of the run ask for.",
+    )
+
+
+def loss_follows_lr(case: Case, fall: float = 0.5) -> Seen:
+    """After the failure the loss came back only as the rate came down."""
+    onset = case.judgement.onset_step
+    lr = None if onset is None else facts.since(case, Signal.LR, onset, 8)
+    loss = None if onset is None else facts.since(case, Signal.TRAIN_LOSS, onset, 8)
+    if onset is None or lr is None or loss is None:
+        return Seen(None, "Needs loss and learning rate after the onset.")
+    top, end = float(np.max(loss.value)), float(np.median(loss.value[-3:]))
+    start = float(np.median(_head(case, onset)))
+    if end > start + 0.5 * (top - start):
+        return Seen(
+            False, f"The loss did not come back: {number(top)} at worst, {number(end)} last."
+        )
+    after_top = loss.step >= loss.step[int(np.argmax(loss.value))]
+    back = loss.step[after_top & (loss.value <= start + 0.5 * (top - start))]
+    then = facts.value_at(case, Signal.LR, int(back[0])) if len(back) else None
+    highest = float(np.max(lr.value))
+    if then is None or highest <= 0:
+        return Seen(None, "Needs the learning rate at the loss's way back.")
+    return Seen(
+        then <= fall * highest,
+        f"The loss was half way back at {at_step(int(back[0]))}, when the learning rate had come "
+        f"down from {number(highest)} to {number(then)}.",
+        (int(back[0]),),
+    )
+
+
+def _head(case: Case, onset: int) -> np.ndarray:
+    found = facts.before(case, Signal.TRAIN_LOSS, onset + 1)
+    return np.asarray([np.inf]) if found is None else found.value[-8:]
+
+
+def never_decayed(case: Case) -> Seen:
+    """The rate was still at its constant level late in training."""
+    onset = case.judgement.onset_step
+    constant = case.lr.constant if case.lr is not None else None
+    if constant is None and case.config.schedule is not None:
+        constant = case.config.schedule.lower().startswith("constant")
+    if constant is None or onset is None:
+        return Seen(None, "Needs the schedule of the learning rate.")
+    if not constant:
+        return Seen(False, "The learning rate follows a schedule.")
+    late = facts.counts_steps(case) and onset > facts.early_limit(case)
+    return Seen(
+        late, f"The learning rate was constant up to the onset at {at_step(onset)}.", (onset,)
+    )
+
+
+def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
+    """The rate hardly changed in the last points before the failure."""
+    found = facts.before(case, Signal.LR, case.judgement.onset_step, 8)
+    if found is None or case.judgement.onset_step is None:
+        return Seen(None, "Needs the learning rate before the onset.")
+    last = found.value[-window:]
+    top = float(np.max(last))
+    moved = float(np.ptp(last)) / top if top > 0 else 0.0
+    return Seen(
+        moved <= change,
+        f"In the last {len(last):,} logged points before the onset the learning rate changed by "
+        f"{percent(moved)}.",
+    )
+
+
+def lr_jumped(case: Case, window: int = 50) -> Seen:
+    """The rate jumped up shortly before the failure."""
+    onset = case.judgement.onset_step
+    if onset is None or case.lr is None:
+        return Seen(None, "Needs the learning rate before the onset.")
+    jumps = {e.onset_step for e in case.episodes_of(EpisodeKind.LR_JUMP)} | set(case.lr.jumps)
+    reach = onset - window * case.timeline.interval
+    near = sorted(s for s in jumps if reach <= s <= onset)
+    if not near:
+        return Seen(False, "The learning rate made no jump before the onset.")
+    return Seen(True, f"The learning rate jumped up at {at_step(near[-1])}.", (near[-1],))
+
+
+def lowered_in_vain(case: Case) -> Seen:
+    """The failure came back although the rate had been lowered at a resume."""
+    onset = case.judgement.onset_step
+    lowered = [
+        e
+        for e in case.episodes_of(EpisodeKind.RESUME_JUMP)
+        if float(e.details.get("lr_after") or 0) < 0.9 * float(e.details.get("lr_before") or 0)
+        and e.details.get("lr_after") is not None
+    ]
+    if onset is None or not lowered:
+        return Seen(None, "")
+    first = lowered[0]
+    text = (
+        f"At {at_step(first.onset_step)} training resumed at a learning rate of "
+        f"{number(float(first.details['lr_after']))} instead of "
+        f"{number(float(first.details['lr_before']))}"
+    )
+    failed_again = onset > first.onset_step and case.judgement.outcome.is_failure
+    ending = ", and failed again." if failed_again else "."
+    return Seen(failed_again, text + ending, (first.onset_step,))

@@ -1,0 +1,73 @@
+"""Learning rates that are documented to work, by what is trained and with which optimizer."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from forensics.case import Case
+
+_ADAPTIVE = (
+    "ada", "lamb", "rmsprop", "lion", "sophia", "came",
+)  # fmt: skip
+_PLAIN = ("sgd", "momentum", "nesterov", "lars")
+
+
+class OptimizerKind(Enum):
+    """What the step size means: a rate per gradient, or about the size of the update itself."""
+
+    ADAPTIVE = "adaptive"
+    PLAIN = "plain"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class LrRange:
+    """Documented learning rates of one way to train."""
+
+    tiny: float
+    """At or below it nothing is learned in reasonable time."""
+    low: float
+    usual: float
+    """``low`` to ``usual`` is what recipes use."""
+    high: float
+    """From here on instability is commonly reported."""
+    harmful: float
+    """From here on hardly any run is known to have survived."""
+    name: str
+
+
+# UMLAUT (CHI 2021) flags Adam-type rates above 1e-2 and below 1e-7; 3e-3 spikes already in
+# the warm-up of OLMo 2 (arXiv 2501.00656).
+_SCRATCH = LrRange(
+    1e-7, 1e-4, 1e-3, 3e-3, 1e-2, "training from scratch with an Adam-type optimizer"
+)
+_FULL = LrRange(1e-7, 1e-5, 2e-5, 5e-5, 1e-3, "full fine-tuning")
+_LORA = LrRange(1e-6, 1e-4, 2e-4, 5e-4, 5e-3, "LoRA")
+_SGD = LrRange(1e-6, 1e-2, 1e-1, 1.0, 10.0, "SGD")
+# Without an optimizer's name only what is too high for Adam and SGD alike is known to be so.
+_ANY = LrRange(1e-8, 1e-5, 1e-1, 1.0, 10.0, "any common optimizer")
+
+PER_SAMPLE = 0.02 / 16
+"""Detectron2's SGD rate per image, the highest of the common linear-scaling references."""
+
+
+def optimizer_kind(case: Case) -> OptimizerKind:
+    """The kind of the configured optimizer."""
+    name = (case.config.optimizer or "").lower()
+    if any(part in name for part in _ADAPTIVE):
+        return OptimizerKind.ADAPTIVE
+    if any(part in name for part in _PLAIN):
+        return OptimizerKind.PLAIN
+    # Betas are settings of Adam and its kin alone.
+    return OptimizerKind.ADAPTIVE if not name and case.config.betas else OptimizerKind.UNKNOWN
+
+
+def documented_range(case: Case) -> LrRange:
+    """The range that applies to this run, as far as it says what it trains."""
+    kind = optimizer_kind(case)
+    if kind is OptimizerKind.PLAIN:
+        return _SGD
+    if case.config.lora:
+        return _LORA
+    if case.config.pretrained:
+        return _FULL
+    return _SCRATCH if kind is OptimizerKind.ADAPTIVE else _ANY
