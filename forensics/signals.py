@@ -98,7 +98,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (r".*(?:tok(?:en)?s?_?(?:/|per)_?s(?:ec(?:ond)?)?(?:_per_gpu)?|throughput.*|samples_per_sec(?:ond)?|tps|wps|ups|"
      r"tflops?|mfu.*|it/s|fps|tok/s|.*samplespersec|train_speed.*|perf/.*|samples/s|images/s)", Signal.SPEED),
     (r".*(?:elapsed_time_per_iteration.*|iteration_time|step_time|train_step_timing.*|last_time|"
-     r"time_per_step|train_time|batch_time|time|t|dt)", Signal.STEP_TIME),
+     r"time_per_step|train_time|batch_time|time)|(?:.*[/_])?dt|t", Signal.STEP_TIME),
     (r".*(?:memory.*|max_mem|gpu_mem.*|memallocated|vram.*|mem)", Signal.MEMORY),
     (r".*(?:global_batch_size|batch_size|bsz|wpb)", Signal.BATCH_SIZE),
     (r".*(?:seq(?:uence)?_?len(?:gth)?|actual_seqlen)", Signal.SEQ_LEN),
