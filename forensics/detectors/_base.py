@@ -25,8 +25,11 @@ class Detector:
 
     def can_run(self, timeline: Timeline) -> bool:
         """True where the timeline has what the detector needs."""
-        return any(all(s in timeline.tracks for s in group) for group in self.needs)
+        logged = {*timeline.tracks, *(t.signal for t in timeline.others)}
+        return any(all(s in logged for s in group) for group in self.needs)
 
-    def run(self, timeline: Timeline, config: Config, thresholds: Mapping[str, Any]) -> list[Episode]:
+    def run(
+        self, timeline: Timeline, config: Config, thresholds: Mapping[str, Any]
+    ) -> list[Episode]:
         """Run it, or return nothing where its signals were not logged."""
         return self.detect(timeline, config, **thresholds) if self.can_run(timeline) else []

@@ -1,0 +1,66 @@
+"""Detectors: pure functions from a timeline to episodes, one file each.
+
+``detect_all`` runs each on what was logged. The numbers are signatures §3's, as keyword
+arguments of each ``detect`` function, so that a user can change one and look again.
+"""
+
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from forensics import registry
+from forensics.detectors._base import Detector
+from forensics.errors import UsageError
+from forensics.findings import Episode
+from forensics.run import Config
+from forensics.timeline import Timeline
+
+Thresholds = Mapping[str, Mapping[str, Any]]
+"""Detector name -> keyword argument -> value, such as ``{"loss_spike": {"k": 9.0}}``."""
+
+
+@cache
+def all_detectors() -> tuple[Detector, ...]:
+    """Every detector, by name."""
+    return tuple(registry.collect(sys.modules[__name__], "DETECTOR"))
+
+
+def detect_all(
+    timeline: Timeline, config: Config, thresholds: Thresholds | None = None
+) -> tuple[tuple[Episode, ...], tuple[str, ...]]:
+    """Run every detector.
+
+    Returns:
+        All episodes in step order, and for each detector that could not run one line that says
+        what it would have needed.
+
+    Raises:
+        UsageError: ``thresholds`` names a detector or an argument that does not exist.
+    """
+    chosen = thresholds or {}
+    _check(chosen)
+    episodes: list[Episode] = []
+    skipped: list[str] = []
+    for detector in all_detectors():
+        if detector.can_run(timeline):
+            episodes += detector.run(timeline, config, chosen.get(detector.name, {}))
+        else:
+            needs = " or ".join(" and ".join(group) for group in detector.needs)
+            skipped.append(f"{detector.name}: not checked, it needs {needs}, which was not logged")
+    return tuple(sorted(episodes, key=lambda e: (e.onset_step, e.kind))), tuple(skipped)
+
+
+def _check(thresholds: Thresholds) -> None:
+    known = {d.name: set(inspect.signature(d.detect).parameters) for d in all_detectors()}
+    for name, values in thresholds.items():
+        if name not in known:
+            raise UsageError(f"no detector is called {name!r}; there are {', '.join(known)}")
+        for key in values:
+            if key not in known[name] - {"timeline", "config"}:
+                allowed = sorted(known[name] - {"timeline", "config"})
+                raise UsageError(f"detector {name!r} has no threshold {key!r}; it has {allowed}")
+
+
+__all__ = ["Detector", "Thresholds", "all_detectors", "detect_all"]

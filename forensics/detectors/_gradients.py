@@ -1,0 +1,44 @@
+"""The band of the gradient norm, in its logarithm, and where it leaves it."""
+
+import numpy as np
+
+from forensics.detectors._early import judge_early
+from forensics.detectors._robust import finite_part
+from forensics.detectors._trigger import Band, Excursion, band, excursions
+from forensics.run import Steps, Values
+from forensics.timeline import Track
+
+SHORT_RUN = 300
+
+
+def positive(track: Track) -> tuple[Steps, Values]:
+    """The finite points above zero: 0 is 'not measured', -1 DeepSpeed's mask for NaN."""
+    step, value = finite_part(track.step, track.value)
+    mask = value > 0
+    return step[mask], value[mask]
+
+
+def log_band(norm: Values, *, k: float, ratio: float, window: int) -> Band:
+    """Band of ln(norm): above median + k sigma and at least ``ratio`` times the median.
+
+    Args:
+        norm: Shape (n,), positive.
+        k: Robust standard deviations of ln(norm).
+        ratio: Least factor over the median.
+        window: In-band points that make the baseline.
+    """
+    logs = np.log(norm)
+    span = window if len(norm) >= SHORT_RUN else min(window, 32)
+    least = float(np.log(ratio)) / k
+    limits = band(logs, k=k, window=span, history=span // 2, floor=0.0, absolute=least)
+    judge_early(logs, limits, until=span // 2, k=k, rise=0.0, absolute=least)
+    return limits
+
+
+def gradient_events(
+    step: Steps, norm: Values, *, k: float, ratio: float, window: int, merge: float
+) -> list[Excursion]:
+    """Excursions of the gradient norm; ``baseline`` and ``sigma`` are of ln(norm)."""
+    limits = log_band(norm, k=k, ratio=ratio, window=window)
+    settle = max(1, min(16, len(norm) // 20))
+    return excursions(step, np.log(norm), limits, merge=merge, settle=settle)

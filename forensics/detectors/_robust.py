@@ -1,0 +1,117 @@
+"""Robust statistics that survive spikes: medians, spreads, levels. All arrays are finite."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from forensics.run import Steps, Values
+
+MAD_TO_SD = 1.4826
+"""Standard deviation of a normal variable over its median absolute deviation."""
+Z95 = 1.645
+"""95th percentile of the standard normal: turns an upper tail into a standard deviation."""
+
+
+def noise(value: Values) -> float:
+    """Standard deviation of the point-to-point noise, blind to trend and to spikes.
+
+    Args:
+        value: Shape (n,).
+
+    Returns:
+        MAD of the second differences over sqrt(6), in the unit of ``value``; 0.0 below 4 points.
+        Second differences cancel a slope, so a steep but smooth fall is not called noise.
+    """
+    if len(value) < 4:
+        return 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        bend = np.diff(value, n=2)
+    bend = bend[np.isfinite(bend)]
+    if len(bend) == 0:
+        return 0.0
+    return float(MAD_TO_SD * np.median(np.abs(bend - np.median(bend))) / np.sqrt(6.0))
+
+
+def quantum(value: Values, sample: int = 4096) -> float:
+    """Smallest step between distinct values where the log is quantised, else 0.0.
+
+    bf16 losses come in steps of 2^-8 of their size, so that the MAD can be exactly 0 (signatures
+    §3). A log counts as quantised when fewer than half of its values are distinct.
+    """
+    values = value[-sample:]
+    distinct = np.unique(values)
+    if len(distinct) < 2 or len(distinct) > 0.5 * len(values):
+        return 0.0
+    return float(np.min(np.diff(distinct)))
+
+
+def rolling_median(value: Values, width: int) -> Values:
+    """Centred median over ``width`` points, windows cut at both ends; shape (n,)."""
+    n = len(value)
+    width = max(1, min(width, n))
+    if width == 1:
+        return value.copy()
+    inner = np.median(sliding_window_view(value, width), axis=1)
+    left = width // 2
+    out = np.empty(n)
+    out[left : left + len(inner)] = inner
+    for i in range(left):
+        out[i] = np.median(value[: i + left + 1])
+    for i in range(left + len(inner), n):
+        out[i] = np.median(value[i - left :])
+    return out
+
+
+def block_medians(step: Steps, value: Values, blocks: int = 4096) -> tuple[Steps, Values]:
+    """Thin a long track to the medians of equal blocks; a short one comes back as it is.
+
+    Returns:
+        Step of each block's first point and the block's median, shapes (b,), b <= 2 x blocks.
+    """
+    size = len(value) // blocks
+    if size < 2:
+        return step, value
+    whole = len(value) // size * size
+    return step[:whole:size], np.median(value[:whole].reshape(-1, size), axis=1)
+
+
+def slope(value: Values) -> tuple[float, float]:
+    """Theil-Sen style trend between the two halves of a window.
+
+    Args:
+        value: Shape (n,).
+
+    Returns:
+        Change from the first to the last point that the trend implies, and its standard error,
+        both in the unit of ``value``; (0.0, inf) below 6 points.
+    """
+    n = len(value)
+    if n < 6:
+        return 0.0, float("inf")
+    third = n // 3
+    first, last = value[:third], value[-third:]
+    change = float(np.median(last) - np.median(first)) * n / (n - third)
+    spread = MAD_TO_SD * max(_mad(first), _mad(last), _mad(np.diff(value)) / np.sqrt(2.0))
+    # 1.2533 = sqrt(pi/2): standard error of a median over that of a mean.
+    return change, float(1.2533 * spread * np.sqrt(2.0 / third))
+
+
+def level(value: Values, width: int, *, at_end: bool) -> float:
+    """Median of the first or last ``width`` points; NaN where there is none."""
+    part = value[-width:] if at_end else value[:width]
+    return float(np.median(part)) if len(part) else float("nan")
+
+
+def window_for(n: int, share: float, low: int, high: int) -> int:
+    """A window of about ``share`` of n points, within [low, high]."""
+    return int(min(max(round(share * n), low), high))
+
+
+def finite_part(step: Steps, value: Values) -> tuple[Steps, Values]:
+    """The points whose value is finite."""
+    mask: NDArray[np.bool_] = np.isfinite(value)
+    return (step, value) if mask.all() else (step[mask], value[mask])
+
+
+def _mad(value: Values) -> float:
+    return float(np.median(np.abs(value - np.median(value)))) if len(value) else 0.0

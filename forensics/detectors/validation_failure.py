@@ -1,0 +1,109 @@
+"""Validation broken while training is fine: a jump, a gap from the start, or no progress at all."""
+
+import numpy as np
+
+from forensics.detectors._base import Detector
+from forensics.detectors._context import finite_loss, finite_of, is_reinforcement, last_before
+from forensics.detectors._robust import level
+from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.run import Config, Steps, Values
+from forensics.signals import Signal
+from forensics.timeline import Timeline
+
+
+def detect(
+    timeline: Timeline,
+    config: Config,
+    *,
+    evaluations: int = 3,
+    train_fall: float = 0.3,
+    jump: float = 3.0,
+    gap: float = 2.5,
+    closing: float = 0.05,
+) -> list[Episode]:
+    """Find a validation that fails for another reason than overfitting; at most one episode.
+
+    Args:
+        timeline: The run.
+        config: Not used.
+        evaluations: Fewest evaluations to judge by.
+        train_fall: Share by which training must have improved to be called fine.
+        jump: Factor over the median validation loss that makes a jump (BatchNorm statistics
+            go wrong by orders of magnitude).
+        gap: Factor over the training loss that makes a gap from the first evaluation on.
+        closing: A validation that never improves by this share is flat.
+    """
+    step, value = finite_of(timeline, Signal.EVAL_LOSS)
+    train_step, train = finite_loss(timeline)
+    if len(value) < evaluations or len(train) < 6 or is_reinforcement(timeline):
+        return []
+    width = max(1, len(train) // 20)
+    first, last = level(train, width, at_end=False), level(train, width, at_end=True)
+    if first <= 0 or (first - last) / first < train_fall:
+        return []
+    found = _jump(step, value, train_step, train, jump) or _flat(
+        step, value, train_step, train, gap, closing
+    )
+    return [found] if found else []
+
+
+def _jump(
+    step: Steps, value: Values, train_step: Steps, train: Values, factor: float
+) -> Episode | None:
+    """Evaluations far above their own median that the training loss does not share."""
+    usual = float(np.median(value))
+    high = np.flatnonzero(value > factor * max(usual, 1e-9))
+    # The first evaluation is high because the model is untrained.
+    high = high[high > 0]
+    if len(high) == 0 or not (len(high) >= 2 or high[-1] == len(value) - 1):
+        return None
+    near = [_near(train_step, train, int(step[i])) for i in high]
+    if max(near) > 0.5 * float(value[high].max()):
+        return None
+    return _episode(step, value, int(high[0]), "jump", float(np.median(near)), int(high[-1]))
+
+
+def _flat(
+    step: Steps, value: Values, train_step: Steps, train: Values, gap: float, closing: float
+) -> Episode | None:
+    """A validation that starts far above training and never comes down."""
+    near = np.array([_near(train_step, train, int(s)) for s in step])
+    best, start = float(value.min()), float(value[0])
+    improved = (start - best) / max(abs(start), 1e-9) >= closing
+    ends_above = float(value[-1]) >= 0.95 * start
+    if improved or not ends_above:
+        return None
+    apart = value >= gap * np.maximum(near, 1e-9)
+    if bool(np.mean(apart[1:]) >= 0.8):
+        form = "gap_from_start" if apart[0] else "flat"
+        return _episode(step, value, 0, form, float(near[-1]), len(value) - 1)
+    return None
+
+
+def _near(step: Steps, train: Values, at: int) -> float:
+    position = int(np.searchsorted(step, at))
+    return float(np.median(train[max(0, position - 4) : position + 4]))
+
+
+def _episode(
+    step: Steps, value: Values, first: int, form: str, train_level: float, last: int
+) -> Episode:
+    onset = int(step[first])
+    peak = first + int(np.argmax(value[first : last + 1]))
+    lasting = last == len(value) - 1
+    return Episode(
+        EpisodeKind.VALIDATION_FAILURE,
+        Signal.EVAL_LOSS,
+        onset,
+        Severity.FAILURE if lasting else Severity.WARNING,
+        Ending.PERSISTED if lasting else Ending.RECOVERED,
+        after_step=last_before(step, onset),
+        peak_step=int(step[peak]),
+        peak_value=float(value[peak]),
+        recovery_step=None if lasting else int(step[last + 1]),
+        baseline=float(np.median(value)),
+        details={"form": form, "train_level": train_level, "eval_level": float(value[last])},
+    )
+
+
+DETECTOR = Detector("validation_failure", ((Signal.TRAIN_LOSS, Signal.EVAL_LOSS),), detect)
