@@ -69,12 +69,11 @@ def clipping_constant(case: Case) -> Seen:
 
 
 def _clipped_share(case: Case) -> float | None:
-    """Share of steps before the onset that were clipped, as far as it is known."""
-    shares = [
-        float(e.details["share"])
-        for e in case.episodes_of(EpisodeKind.CLIP_SATURATION)
-        if e.details.get("share") is not None
-    ]
+    """Share of steps that were clipped, before the onset where that is known.
+
+    After it nearly every step is clipped, which is the failure and not its cause.
+    """
     if case.clip is not None:
-        shares.append(case.clip.recent_share)
-    return max(shares, default=None)
+        return case.clip.share
+    found = case.episodes_of(EpisodeKind.CLIP_SATURATION)
+    return float(found[0].details["share"]) if found and "share" in found[0].details else None

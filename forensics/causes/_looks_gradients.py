@@ -20,7 +20,7 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
     jumps = [
         e
         for e in _jumps(case)
-        if float(e.details.get("ratio") or 0) >= ratio and _not_after(case, e, onset)
+        if float(e.details.get("ratio") or 0) >= ratio and _leads_up(case, e, onset)
     ]
     if not jumps:
         level = f" (median {number(usual)})" if usual is not None else ""
@@ -102,7 +102,7 @@ def gradient_ordinary(case: Case) -> Seen:
     if found is None:
         return Seen(None, "Needs eight gradient norms from before the onset.")
     usual, last = float(np.median(found.value)), float(found.value[-1])
-    jumped = any(_not_after(case, e, case.judgement.onset_step) for e in _jumps(case))
+    jumped = any(_leads_up(case, e, case.judgement.onset_step) for e in _jumps(case))
     calm = not jumped and last <= 3 * usual
     return Seen(
         calm,
@@ -201,9 +201,13 @@ def _jumps(case: Case) -> tuple[Episode, ...]:
     return case.episodes_of(EpisodeKind.GRADIENT_SPIKE, EpisodeKind.GRADIENT_EXPLOSION)
 
 
-def _not_after(case: Case, episode: Episode, onset: int | None) -> bool:
-    """True where the episode began by the onset, within the resolution of the log."""
-    return onset is None or episode.onset_step <= onset + case.timeline.interval
+def _leads_up(case: Case, episode: Episode, onset: int | None, points: int = 50) -> bool:
+    """True where the episode began by the onset, and not so long before as to be another story."""
+    if onset is None:
+        return True
+    interval = case.timeline.interval
+    reach = max(points * interval, 0.05 * (onset - case.timeline.first_step))
+    return onset - reach <= episode.onset_step <= onset + interval
 
 
 def _not_measured(case: Case) -> bool:

@@ -101,3 +101,19 @@ def exact_zero(case: Case) -> Seen:
         "gradient was not finite.",
         (found[0].onset_step,),
     )
+
+
+def one_part_broke(case: Case) -> Seen:
+    """One component of the loss became non-finite before the others."""
+    parts = [t for t in case.timeline.others if t.signal is Signal.LOSS_COMPONENT]
+    onsets = {t.tag: int(t.step[~t.finite][0]) for t in parts if not t.finite.all()}
+    if len(parts) < 2 or not onsets:
+        return Seen(None, "")
+    first = min(onsets.values())
+    broken = [tag for tag, step in onsets.items() if step == first]
+    return Seen(
+        len(broken) == 1,
+        f"At {at_step(first)}, {count(len(broken), 'component')} of {len(parts)} became "
+        f"non-finite, {broken[0]} first.",
+        (first,),
+    )

@@ -1,0 +1,134 @@
+"""Looks at the configured model: normalisation, attention, activation, starting point."""
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Seen
+
+_BATCHNORM = (
+    "resnet", "resnext", "regnet", "mobilenet", "efficientnet", "densenet", "inception", "yolo",
+    "shufflenet", "deeplab", "vgg16_bn", "vgg19_bn",
+)  # fmt: skip
+_ATTENTION = (
+    "gpt", "llama", "bert", "t5", "vit", "deit", "swin", "qwen", "gemma", "mistral", "transformer",
+    "opt-", "bloom", "falcon", "whisper", "phi", "olmo", "deepseek", "conformer", "attention",
+)  # fmt: skip
+_RECURRENT = ("lstm", "gru", "rnn", "deepspeech")
+
+
+def setting(holds: bool | None, text: str) -> Seen:
+    """What the configuration says."""
+    return Seen(holds, text, source="configuration")
+
+
+def parameter_count(case: Case) -> float | None:
+    """Rough number of parameters of a transformer: 12 x layers x width^2, and its embedding."""
+    layers, width = case.config.num_layers, case.config.hidden_size
+    if not layers or not width:
+        return None
+    return 12.0 * layers * width**2 + (case.config.vocab_size or 0) * float(width)
+
+
+def batchnorm_used(case: Case) -> Seen:
+    """The model normalises over the batch."""
+    kind, model = case.config.normalization, (case.config.model or "").lower()
+    if kind is not None:
+        verb = "normalises" if kind == "batchnorm" else "does not normalise"
+        return setting(kind == "batchnorm", f"The model {verb} over the batch ({kind}).")
+    if any(name in model for name in _BATCHNORM):
+        return setting(True, f"{case.config.model} normalises over the batch.")
+    if model and any(name in model for name in _ATTENTION):
+        return setting(False, f"{case.config.model} does not normalise over the batch.")
+    return setting(None, "Needs the kind of normalisation the model uses.")
+
+
+def attention_used(case: Case) -> Seen:
+    """The model has attention."""
+    model = (case.config.model or "").lower()
+    if any(name in model for name in _ATTENTION):
+        return setting(True, f"{case.config.model} has attention.")
+    if any(name in model for name in _BATCHNORM + _RECURRENT):
+        return setting(False, f"{case.config.model} has no attention.")
+    return setting(None, "Needs the kind of model.")
+
+
+def recurrent(case: Case) -> Seen:
+    """The model is recurrent: its gradients multiply over the length of a sequence."""
+    model = (case.config.model or "").lower()
+    if not model:
+        return setting(None, "")
+    holds = any(name in model for name in _RECURRENT)
+    verb = "is" if holds else "is not"
+    return setting(holds, f"{case.config.model} {verb} recurrent.")
+
+
+def rectified(case: Case) -> Seen:
+    """The activation is exactly zero on one side, so that a unit can fall silent for good."""
+    kind = (case.config.activation or "").lower()
+    if not kind:
+        return setting(None, "Needs the activation function.")
+    relu = kind.replace("_", "") in ("relu", "relu6", "squaredrelu", "relu2")
+    verb = "can" if relu else "cannot"
+    return setting(relu, f"A unit with the activation {kind} {verb} fall silent for good.")
+
+
+def saturating(case: Case) -> Seen:
+    """The activation flattens on both sides, so that gradients shrink with depth."""
+    kind = (case.config.activation or "").lower()
+    if not kind:
+        return setting(None, "")
+    flat = kind in ("sigmoid", "tanh", "logistic", "softsign")
+    verb = "flattens" if flat else "does not flatten"
+    return setting(flat, f"The activation {kind} {verb} on both sides.")
+
+
+def normalisation_off(case: Case) -> Seen:
+    """The model is configured without normalisation layers."""
+    kind = case.config.normalization
+    if kind is None:
+        return setting(None, "")
+    return setting(kind == "none", f"The normalisation of the model is {kind}.")
+
+
+def residual_off(case: Case) -> Seen:
+    """The model is configured without residual connections."""
+    on = facts.flag(
+        case, "residual", "residuals", "use_residual", "use_residuals", "residual_connection"
+    )
+    off = facts.flag(case, "no_residual", "no_residuals", "disable_residual")
+    if on is None and off is None:
+        return setting(None, "")
+    without = bool(off) if on is None else not on
+    verb = "has no" if without else "has"
+    return setting(without, f"The model {verb} residual connections.")
+
+
+def pretrained(case: Case) -> Seen:
+    """Training starts from pretrained weights."""
+    given = case.config.pretrained
+    if given is None:
+        return setting(None, "Needs to know whether training starts from pretrained weights.")
+    start = "pretrained weights" if given else "new weights"
+    return setting(given, f"Training starts from {start}.")
+
+
+def qk_normalised(case: Case) -> Seen:
+    """Queries and keys are normalised, or their logits capped."""
+    on = facts.flag(
+        case, "qk_norm", "use_qk_norm", "qk_layernorm", "qk_clip", "attn_logit_softcapping"
+    )  # fmt: skip
+    if on is None:
+        return setting(None, "Needs to know whether queries and keys are normalised.")
+    verb = "are" if on else "are not"
+    return setting(on, f"Queries and keys {verb} normalised or capped.")
+
+
+def logits_restrained(case: Case) -> Seen:
+    """A z-loss or a cap keeps the output logits near zero."""
+    on = facts.flag(
+        case, "z_loss", "z_loss_weight", "z_loss_coeff", "use_z_loss", "final_logit_softcapping",
+        "logit_softcap", "lm_z_loss",
+    )  # fmt: skip
+    if on is None:
+        return setting(None, "Needs to know whether a z-loss is used.")
+    verb = "restrains" if on else "does not restrain"
+    return setting(on, f"The configuration {verb} the output logits.")
