@@ -1,0 +1,92 @@
+"""Settings to change and places to restart from, with the numbers of the run at hand."""
+
+from math import floor, log10
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._looks_loss_shape import drifted
+from forensics.causes._lr_ranges import documented_range
+from forensics.causes._wording import at_step, number
+from forensics.findings import Change
+from forensics.signals import Signal
+
+DEFAULT_CLIP = 1.0
+
+
+def restart_from(case: Case) -> str:
+    """Where to start again, in words."""
+    onset = case.judgement.onset_step
+    if onset is None:
+        return "the last checkpoint"
+    earlier = [
+        c for c in case.run.checkpoints if c.complete and c.step is not None and c.step < onset
+    ]
+    if earlier:
+        best = max(earlier, key=lambda c: c.step or 0)
+        return f"{best.path} ({at_step(best.step or 0)})"
+    if onset <= case.timeline.first_step + 2 * case.timeline.interval:
+        return "the initial weights"
+    return f"the last checkpoint before {at_step(onset)}"
+
+
+def failing_stretch(case: Case, least: int = 50) -> int:
+    """Steps a trial must run to have passed the failure, rounded up to fifty."""
+    line = case.timeline
+    onset = case.judgement.onset_step
+    reach = 2 * least if onset is None else least + 2 * line.interval
+    return int(-(-reach // 50) * 50)
+
+
+def lower_lr(case: Case) -> Change | None:
+    """The rate to try next, or None where the present one is not known.
+
+    Far above the documented range, back into it; after a drift a fifth less is enough; otherwise
+    a third.
+    """
+    lr, known = facts.highest_lr(case), documented_range(case)
+    if lr is None or lr <= 0:
+        return None
+    if lr >= known.high:
+        target = min(known.usual, lr / 3)
+    elif drifted(case).holds:
+        target = 0.8 * lr
+    else:
+        target = lr / 3
+    return Change("learning_rate", lr, round_to(target))
+
+
+def clip_norm(case: Case) -> Change:
+    """The threshold to clip at: the 90th percentile of the healthy norms, else 1.0."""
+    healthy = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 20)
+    target = DEFAULT_CLIP
+    if healthy is not None and np.any(healthy.value > 0):
+        target = round_to(float(np.percentile(healthy.value[healthy.value > 0], 90)))
+    now = case.config.clip_threshold
+    return Change("max_grad_norm", now, min(now, target) if now else target)
+
+
+def longer_warmup(case: Case) -> Change:
+    """Warm-up steps: 3 % of the run, from 100 to 2,000, at most a tenth of it."""
+    total, now = case.config.total_steps, facts.warmup_steps(case)
+    if total:
+        target = min(min(max(0.03 * total, 100), 2000), 0.1 * total)
+    else:
+        target = min(facts.optimizer_memory(case), 1000)
+    return Change("warmup_steps", now, round(max(target, 2 * (now or 0), 1)))
+
+
+def round_to(value: float, digits: int = 2) -> float:
+    """A value with as many significant digits as a person would set."""
+    if not value or not np.isfinite(value):
+        return value
+    return round(value, digits - 1 - floor(log10(abs(value))))
+
+
+def lr_words(case: Case) -> str:
+    """The present rate and its successor, in words."""
+    change = lower_lr(case)
+    if change is None:
+        return "to a third of the present rate"
+    return f"from {number(change.before)} to {number(change.after)}"
