@@ -9,6 +9,8 @@ from forensics.run import Steps, Values
 from forensics.timeline import Track
 
 SHORT_RUN = 300
+EARLY_RATIO = 10.0
+"""Factor over the lowest norms so far that counts before there is a baseline."""
 
 
 def positive(track: Track) -> tuple[Steps, Values]:
@@ -31,7 +33,9 @@ def log_band(norm: Values, *, k: float, ratio: float, window: int) -> Band:
     span = window if len(norm) >= SHORT_RUN else min(window, 32)
     least = float(np.log(ratio)) / k
     limits = band(logs, k=k, window=span, history=span // 2, floor=0.0, absolute=least)
-    judge_early(logs, limits, until=span // 2, k=k, rise=0.0, absolute=least)
+    # Norms grow by themselves while a long run warms up: without a baseline ask for more.
+    early = least if len(norm) <= span else float(np.log(EARLY_RATIO)) / k
+    judge_early(logs, limits, until=span // 2, k=k, rise=0.0, absolute=early)
     return limits
 
 

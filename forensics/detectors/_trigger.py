@@ -17,6 +17,8 @@ from forensics.run import Steps, Values
 
 LONG = 20_000
 """Beyond this many points most blocks are judged in bulk (see `_screen`)."""
+SETTLED_POINTS = 256
+"""An event that never came back ends where this many points in a row are in band again."""
 STUCK_WINDOWS = 3
 """A level above the band held for this many windows is taken as the new baseline."""
 
@@ -41,6 +43,9 @@ class Excursion:
     peak: int
     last: int
     """Last flagged position."""
+    until: int
+    """First position after the event: its recovery, the end of the log, or where the level it
+    settled at has become the new baseline."""
     recovery: int | None
     """First position from which the level is back for good; None: never within the log."""
     baseline: float
@@ -170,41 +175,46 @@ def excursions(
     events: list[Excursion] = []
     at = 0
     while at < len(flags):
-        onset = int(flags[at])
-        recovery = _recovery(value, limits, onset, settle)
-        until = len(value) if recovery is None else recovery
-        inside = flags[at : int(np.searchsorted(flags, until))]
-        while len(inside) and inside[-1] + 1 < len(value):
-            end = int(np.searchsorted(flags, inside[-1], side="right"))
-            if end >= len(flags) or step[flags[end]] - step[inside[-1]] > merge:
-                break
-            recovery = _recovery(value, limits, int(flags[end]), settle, onset)
-            until = len(value) if recovery is None else recovery
-            inside = flags[at : max(end + 1, int(np.searchsorted(flags, until)))]
-        peak = int(inside[np.argmax(value[inside])])
-        events.append(
-            Excursion(
-                onset,
-                peak,
-                int(inside[-1]),
-                recovery,
-                float(limits.median[onset]),
-                float(limits.sigma[onset]),
-                len(inside),
-            )
-        )
-        at += len(inside)
+        event, used = _event(step, value, limits, flags[at:], merge, settle)
+        events.append(event)
+        at += used
     return events
 
 
-def _recovery(
-    value: Values, limits: Band, start: int, settle: int, onset: int | None = None
-) -> int | None:
+def _event(
+    step: Steps,
+    value: Values,
+    limits: Band,
+    flags: NDArray[np.intp],
+    merge: float,
+    settle: int,
+) -> tuple[Excursion, int]:
+    """The event that the first of ``flags`` opens, and how many flags it takes."""
+    onset, n = int(flags[0]), len(value)
+    used, recovery = 1, None
+    while True:
+        recovery = _recovery(value, limits, int(flags[used - 1]), settle, onset)
+        until = n if recovery is None else recovery
+        used = max(used, int(np.searchsorted(flags, until)))
+        more = used < len(flags) and step[flags[used]] - step[flags[used - 1]] <= merge
+        if not more:
+            break
+        used += 1
+    quiet = np.flatnonzero(np.diff(flags[:used]) > SETTLED_POINTS)
+    if recovery is None and len(quiet):
+        used = int(quiet[0]) + 1
+        until = int(flags[used - 1]) + 1
+    inside = flags[:used]
+    peak = int(inside[np.argmax(value[inside])])
+    base, sigma = float(limits.median[onset]), float(limits.sigma[onset])
+    return Excursion(onset, peak, int(inside[-1]), until, recovery, base, sigma, used), used
+
+
+def _recovery(value: Values, limits: Band, start: int, settle: int, onset: int) -> int | None:
     """First position after ``start`` from which the median of ``settle`` points is at the level.
 
-    The level is the baseline before the onset plus the larger of 1 % and one sigma.
+    The level is the baseline before the onset plus the larger of 1 % and two sigma.
     """
-    onset = start if onset is None else onset
     base, sigma = limits.median[onset], limits.sigma[onset]
     target = base + max(0.01 * abs(base), 2.0 * sigma)
     for lo in range(start + 1, len(value), 4096):

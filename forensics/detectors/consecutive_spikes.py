@@ -6,8 +6,8 @@ within 1,000 steps; *escalating* where the gaps shrink or the height grows.
 
 import numpy as np
 
-from forensics.detectors import loss_spike
 from forensics.detectors._base import Detector
+from forensics.detectors._spikes import SpikeRule, find_spikes
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config
 from forensics.signals import Signal
@@ -33,7 +33,7 @@ def detect(
         within_points: See ``within_steps``.
         least_ratio: Smaller spikes are not counted: a noisy log has many.
     """
-    spikes = [e for e in loss_spike.detect(timeline, config) if e.details["ratio"] >= least_ratio]
+    spikes = [e for e in find_spikes(timeline, SpikeRule()) if e.details["ratio"] >= least_ratio]
     if len(spikes) < count:
         return []
     span = max(within_steps, within_points * timeline.interval)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forensics.detectors import loss_spike
 from forensics.detectors._base import Detector
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._movers import first_mover
 from forensics.detectors._robust import block_medians, noise, rolling_median, window_for
+from forensics.detectors._spikes import SpikeRule, find_spikes
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
@@ -67,10 +67,23 @@ def detect(
     learned = levels.initial - best
     if lost <= max(errors * levels.error, rise * abs(best)):
         return []
+    spike = _last_unrecovered(timeline)
     gone = levels.final >= levels.initial or (learned > 0 and lost >= drop_lost * learned)
-    if not gone and not _steady(levels, lost, sawtooth):
+    if not gone and not _stayed_up(timeline, spike) and not _steady(levels, lost, sawtooth):
         return []
-    return [_episode(timeline, config, step, levels)]
+    return [_episode(timeline, spike, step, levels)]
+
+
+def _stayed_up(timeline: Timeline, spike: Episode | None) -> bool:
+    """A spike that the run ends in: by half its level, or with the gradient norm out as well.
+
+    A smaller step up with quiet gradients is what another data mix or sequence length does.
+    """
+    if spike is None or spike.ending is Ending.CENSORED:
+        return False
+    return spike.ending is Ending.DIVERGED or bool(
+        spike.details["ratio"] >= 1.5 or first_mover(timeline, spike.onset_step + 1)
+    )
 
 
 def _levels(step: Steps, value: Values, window: int) -> _Levels:
@@ -105,9 +118,8 @@ def _steady(levels: _Levels, lost: float, sawtooth: float) -> bool:
     return lost > sawtooth * earlier and held and long_enough
 
 
-def _episode(timeline: Timeline, config: Config, step: Steps, levels: _Levels) -> Episode:
+def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Levels) -> Episode:
     best = float(levels.median[levels.best])
-    spike = _last_unrecovered(timeline, config)
     from_start = levels.best == 0 or best >= levels.initial
     onset = spike.onset_step if spike else _drift_onset(levels)
     mover = (
@@ -141,9 +153,10 @@ def _episode(timeline: Timeline, config: Config, step: Steps, levels: _Levels) -
     )
 
 
-def _last_unrecovered(timeline: Timeline, config: Config) -> Episode | None:
-    spikes = [e for e in loss_spike.detect(timeline, config) if e.ending is not Ending.RECOVERED]
-    return spikes[-1] if spikes else None
+def _last_unrecovered(timeline: Timeline) -> Episode | None:
+    """The last spike, if the loss is still above its baseline."""
+    spikes = find_spikes(timeline, SpikeRule())
+    return spikes[-1] if spikes and spikes[-1].ending is not Ending.RECOVERED else None
 
 
 def _drift_onset(levels: _Levels) -> int:

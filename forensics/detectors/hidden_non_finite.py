@@ -103,10 +103,10 @@ def _episode(loss: Track, tail: _Tail) -> Episode:
         after_step=before,
         peak_step=tail.onset,
         details={
-            "how": tail.how,
+            "how": tail.how if len(shown) else "guard",
             "shown": float(shown[0]) if len(shown) else None,
             "rows": int(np.count_nonzero(tail.track.step >= tail.onset)),
-            "at_start": before is None,
+            "at_start": int(np.count_nonzero(loss.step < tail.onset)) <= 1,
         },
     )
 

@@ -1,21 +1,11 @@
 """Loss spikes: the training loss leaves its band upward (signatures §3)."""
 
-from typing import Any
-
-import numpy as np
-
 from forensics.detectors._base import Detector
-from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
-from forensics.detectors._early import judge_early
-from forensics.detectors._movers import first_mover
-from forensics.detectors._trigger import Excursion, band, excursions
-from forensics.findings import Ending, Episode, EpisodeKind, Severity
-from forensics.run import Config, Steps, Values
+from forensics.detectors._spikes import SpikeRule, find_spikes
+from forensics.findings import Episode
+from forensics.run import Config
 from forensics.signals import Signal
 from forensics.timeline import Timeline
-
-SHORT_RUN = 300
-"""Runs of fewer points use window 32 and k 8 (signatures §3)."""
 
 
 def detect(
@@ -54,82 +44,21 @@ def detect(
         slow_share: See ``slow_steps``.
         mild: Rises below this share of the level are noise in a quiet log, not spikes.
     """
-    step, value = finite_loss(timeline)
-    if len(value) < 4:
-        return []
-    short = len(value) < SHORT_RUN
-    span, height = (short_window, short_k) if short else (window, k)
-    limits = band(value, k=height, window=span, history=span // 2, floor=floor)
-    judge_early(value, limits, until=span // 2, k=height, rise=early_rise)
-    gap = max(merge_steps, 2.0 * timeline.interval)
-    found = excursions(step, value, limits, merge=gap, settle=max(1, min(16, len(value) // 20)))
-    limit = max(slow_steps, slow_points * timeline.interval)
-    calm = is_reinforcement(timeline) or is_adversarial(timeline)
-    return [
-        _episode(timeline, step, value, event, (fast_steps, limit, slow_share), calm=calm)
-        for event in found
-        if value[event.peak] - event.baseline >= mild * max(abs(event.baseline), 1e-3)
-    ]
-
-
-def _episode(
-    timeline: Timeline,
-    step: Steps,
-    value: Values,
-    event: Excursion,
-    limits: tuple[int, float, float],
-    *,
-    calm: bool,
-) -> Episode:
-    onset = int(step[event.onset])
-    speed, ending = _speed(step, value, event, limits)
-    mover = first_mover(timeline, onset)
-    base = event.baseline
-    details: dict[str, Any] = {
-        "ratio": float(value[event.peak] / base) if base > 0 else float("inf"),
-        "points": event.points,
-        "speed": speed,
-        "recovery_steps": None if event.recovery is None else int(step[event.recovery]) - onset,
-    }
-    failed = ending in (Ending.DIVERGED, Ending.SETTLED) and not calm
-    return Episode(
-        EpisodeKind.LOSS_SPIKE,
-        Signal.TRAIN_LOSS,
-        onset,
-        Severity.FAILURE if failed else Severity.INFO if calm else Severity.WARNING,
-        ending,
-        after_step=last_before(step, onset),
-        peak_step=int(step[event.peak]),
-        peak_value=float(value[event.peak]),
-        recovery_step=None if event.recovery is None else int(step[event.recovery]),
-        baseline=base,
-        height=float((value[event.peak] - base) / event.sigma),
-        first_mover=mover[0] if mover else None,
-        first_mover_step=mover[1] if mover else None,
-        details=details,
+    rule = SpikeRule(
+        k,
+        window,
+        short_k,
+        short_window,
+        floor,
+        early_rise,
+        merge_steps,
+        fast_steps,
+        slow_steps,
+        slow_points,
+        slow_share,
+        mild,
     )
-
-
-def _speed(
-    step: Steps, value: Values, event: Excursion, limits: tuple[int, float, float]
-) -> tuple[str, Ending]:
-    fast, slow, share = limits
-    first = float(step[0])
-    if event.recovery is not None:
-        took = int(step[event.recovery]) - int(step[event.onset])
-        so_far = float(step[event.recovery]) - first
-        if took > slow and took > share * so_far:
-            return "none", Ending.SETTLED
-        return ("fast" if took <= fast else "slow"), Ending.RECOVERED
-    tail = value[event.onset :]
-    if len(tail) < 3:
-        return "none", Ending.CENSORED
-    end = float(np.median(tail[-max(1, min(16, len(tail) // 3)) :]))
-    margin = max(0.02 * abs(event.baseline), 3.0 * event.sigma)
-    if end <= event.baseline + margin:
-        return "partial", Ending.RECOVERED
-    rising = end >= 0.7 * float(np.max(tail)) or end >= float(value[0])
-    return ("none", Ending.DIVERGED) if rising else ("partial", Ending.SETTLED)
+    return list(find_spikes(timeline, rule))
 
 
 DETECTOR = Detector("loss_spike", ((Signal.TRAIN_LOSS,),), detect)

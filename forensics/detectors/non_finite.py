@@ -32,7 +32,8 @@ def detect(
         config: Not used.
         persistent_share: The rest of a log that is non-finite to this share, its last row
             included, has not recovered.
-        start_share: An onset within this share of all points counts as 'at the start'.
+        start_share: An onset within this share of the run, or within its first log interval,
+            counts as 'at the start'.
     """
     episodes: list[Episode] = []
     for signal in WATCHED:
@@ -80,6 +81,7 @@ def _episode(
     mover = first_mover(timeline, onset)
     values = track.value[group]
     before = track.value[:first][track.finite[:first]]
+    span = timeline.last_step - timeline.first_step
     lost = persistent and track.signal is not Signal.GRAD_NORM
     back = None if persistent or group[-1] + 1 >= len(track) else int(track.step[group[-1] + 1])
     return Episode(
@@ -100,7 +102,7 @@ def _episode(
             "persistent": bool(persistent),
             "count": len(group),
             "share": len(group) / len(track),
-            "at_start": first <= max(1, start_share * len(track)),
+            "at_start": onset - timeline.first_step <= max(track.interval, start_share * span),
             "last_finite": float(before[-1]) if len(before) else None,
         },
     )

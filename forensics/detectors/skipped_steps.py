@@ -53,11 +53,14 @@ def _from_counter(timeline: Timeline, counter: Track, share: float) -> list[Epis
 
 
 def _from_stale_norm(norm: Track, rows: int, digits: int) -> list[Episode]:
-    same = np.append(False, (np.diff(norm.value) == 0) & (norm.value[1:] > 0))
+    same = np.append(False, (norm.value[1:] == norm.value[:-1]) & (norm.value[1:] > 0))
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.view(np.int8), [0]])))
     episodes = []
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        exact = len(f"{norm.value[begin]:.12g}".replace(".", "").strip("0")) >= digits
+        exact = (
+            np.isfinite(norm.value[begin])
+            and len(f"{norm.value[begin]:.12g}".replace(".", "").strip("0")) >= digits
+        )
         if end - begin + 1 >= rows and exact:
             count = float(end - begin)
             episodes.append(

@@ -20,6 +20,7 @@ def detect(
     jump: float = 3.0,
     gap: float = 2.5,
     closing: float = 0.05,
+    early: float = 0.05,
 ) -> list[Episode]:
     """Find a validation that fails for another reason than overfitting; at most one episode.
 
@@ -32,6 +33,8 @@ def detect(
             go wrong by orders of magnitude).
         gap: Factor over the training loss that makes a gap from the first evaluation on.
         closing: A validation that never improves by this share is flat.
+        early: Share of the run within which the first evaluation must lie for that: a later
+            one may already follow the best point, which is overfitting.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
     train_step, train = finite_loss(timeline)
@@ -41,9 +44,10 @@ def detect(
     first, last = level(train, width, at_end=False), level(train, width, at_end=True)
     if first <= 0 or (first - last) / first < train_fall:
         return []
-    found = _jump(step, value, train_step, train, jump) or _flat(
-        step, value, train_step, train, gap, closing
-    )
+    found = _jump(step, value, train_step, train, jump)
+    soon = int(step[0]) - timeline.first_step <= early * (timeline.last_step - timeline.first_step)
+    if found is None and soon:
+        found = _flat(step, value, train_step, train, gap, closing)
     return [found] if found else []
 
 

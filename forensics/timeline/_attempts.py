@@ -31,7 +31,7 @@ class Resolved:
     superseded: tuple[Index, ...]
     """Positions that each replaced attempt lost, one array an attempt."""
     starts: tuple[tuple[int, int | None], ...]
-    """(position of the first point of an attempt, step rewound from or None), first one left out."""
+    """(position of an attempt's first point, step rewound from or None); the first is left out."""
 
 
 def resolve(step: Steps, boundaries: tuple[int, ...] = ()) -> Resolved:

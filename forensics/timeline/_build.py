@@ -14,6 +14,8 @@ from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
 COVERAGE = 0.5
 """Of several series of one quantity, only those that span at least half of the longest compete."""
+LEAST_SHARE = 0.1
+"""Nor do those with fewer points than this share of the fullest: an evaluation on training data."""
 MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR)
 
 
@@ -27,10 +29,11 @@ def build(run: Run) -> Timeline:
     seams: dict[Signal, tuple[list[Series], Resolved]] = {}
     for signal, candidates in groups.items():
         joined = [_join(signal, parts) for parts in candidates.values()]
-        joined.sort(key=lambda j: _fitness(j[0], [k[0] for k in joined]), reverse=True)
-        main, lost, parts, resolved = joined[0]
+        rivals = [j[0] for j in joined]
+        best = max(joined, key=lambda j: _fitness(j[0], rivals))
+        main, lost, parts, resolved = best
         superseded += lost
-        others += [j[0] for j in joined[1:]]
+        others += [t for t in rivals if t is not main]
         if signal in _MANY:
             others.append(main)
             continue
@@ -82,11 +85,12 @@ def _walls(parts: list[Series]) -> np.ndarray | None:
     return np.concatenate(unknown)
 
 
-def _fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, int, int]:
-    """Spans enough of the run, then has the most points, then has the plainest name."""
-    longest = max(int(r.step[-1] - r.step[0]) for r in rivals)
+def _fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, int, int]:
+    """Is no mere sample, spans enough of the run, has the most points, has the plainest name."""
+    full = [r for r in rivals if len(r) >= LEAST_SHARE * max(len(r) for r in rivals)]
+    longest = max(int(r.step[-1] - r.step[0]) for r in full)
     spans = int(track.step[-1] - track.step[0]) >= COVERAGE * longest
-    return spans, len(track), -len(track.tag)
+    return any(track is r for r in full), spans, len(track), -len(track.tag)
 
 
 def _stand_in(tracks: dict[Signal, Track]) -> None:

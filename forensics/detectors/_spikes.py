@@ -1,0 +1,119 @@
+"""The spikes of a training loss, found once and shared by the detectors that build on them."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
+from forensics.detectors._early import judge_early
+from forensics.detectors._movers import first_mover
+from forensics.detectors._trigger import Excursion, band, excursions
+from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.run import Steps, Values
+from forensics.signals import Signal
+from forensics.timeline import Timeline
+
+SHORT_RUN = 300
+"""Runs of fewer points use the short window and height (signatures §3)."""
+
+
+@dataclass(frozen=True)
+class SpikeRule:
+    """What counts as a spike and as a recovery; documented at ``loss_spike.detect``."""
+
+    k: float = 7.0
+    window: int = 128
+    short_k: float = 8.0
+    short_window: int = 32
+    floor: float = 0.005
+    early_rise: float = 0.4
+    merge_steps: float = 10.0
+    fast_steps: int = 50
+    slow_steps: int = 2_000
+    slow_points: int = 20
+    slow_share: float = 0.25
+    mild: float = 0.05
+
+
+@lru_cache(maxsize=8)
+def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
+    """Spikes of the training loss in step order."""
+    step, value = finite_loss(timeline)
+    if len(value) < 4:
+        return ()
+    short = len(value) < SHORT_RUN
+    span, height = (rule.short_window, rule.short_k) if short else (rule.window, rule.k)
+    limits = band(value, k=height, window=span, history=span // 2, floor=rule.floor)
+    judge_early(value, limits, until=span // 2, k=height, rise=rule.early_rise)
+    gap = max(rule.merge_steps, 2.0 * timeline.interval)
+    found = excursions(step, value, limits, merge=gap, settle=max(1, min(16, len(value) // 20)))
+    limit = max(rule.slow_steps, rule.slow_points * timeline.interval)
+    calm = is_reinforcement(timeline) or is_adversarial(timeline)
+    return tuple(
+        _episode(timeline, step, value, event, (rule.fast_steps, limit, rule.slow_share), calm=calm)
+        for event in found
+        if value[event.peak] - event.baseline >= rule.mild * max(abs(event.baseline), 1e-3)
+    )
+
+
+def _episode(
+    timeline: Timeline,
+    step: Steps,
+    value: Values,
+    event: Excursion,
+    limits: tuple[int, float, float],
+    *,
+    calm: bool,
+) -> Episode:
+    onset = int(step[event.onset])
+    speed, ending = _speed(step, value, event, limits)
+    mover = first_mover(timeline, onset)
+    base = event.baseline
+    details: dict[str, Any] = {
+        "ratio": float(value[event.peak] / base) if base > 0 else float("inf"),
+        "points": event.points,
+        "speed": speed,
+        "recovery_steps": None if event.recovery is None else int(step[event.recovery]) - onset,
+    }
+    failed = ending in (Ending.DIVERGED, Ending.SETTLED) and not calm
+    return Episode(
+        EpisodeKind.LOSS_SPIKE,
+        Signal.TRAIN_LOSS,
+        onset,
+        Severity.FAILURE if failed else Severity.INFO if calm else Severity.WARNING,
+        ending,
+        after_step=last_before(step, onset),
+        peak_step=int(step[event.peak]),
+        peak_value=float(value[event.peak]),
+        recovery_step=None if event.recovery is None else int(step[event.recovery]),
+        baseline=base,
+        height=float((value[event.peak] - base) / event.sigma),
+        first_mover=mover[0] if mover else None,
+        first_mover_step=mover[1] if mover else None,
+        details=details,
+    )
+
+
+def _speed(
+    step: Steps, value: Values, event: Excursion, limits: tuple[int, float, float]
+) -> tuple[str, Ending]:
+    fast, slow, share = limits
+    first = float(step[0])
+    if event.recovery is not None:
+        took = int(step[event.recovery]) - int(step[event.onset])
+        so_far = float(step[event.recovery]) - first
+        if took > slow and took > share * so_far:
+            return "none", Ending.SETTLED
+        return ("fast" if took <= fast else "slow"), Ending.RECOVERED
+    tail = value[event.onset : event.until]
+    if len(tail) < 3:
+        return "none", Ending.CENSORED
+    end = float(np.median(tail[-max(1, min(16, len(tail) // 3)) :]))
+    margin = max(0.02 * abs(event.baseline), 3.0 * event.sigma)
+    if end <= event.baseline + margin:
+        return "partial", Ending.RECOVERED
+    last = event.until == len(value)
+    rising = last and (end >= 0.7 * float(np.max(tail)) or end >= float(value[0]))
+    return ("none", Ending.DIVERGED) if rising else ("partial", Ending.SETTLED)

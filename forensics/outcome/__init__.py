@@ -1,0 +1,50 @@
+"""Episodes -> outcome: how the run ended, what a person saw, and where it began.
+
+Rules are asked from the worst to the mildest; the first that holds is the judgement.
+"""
+
+from collections.abc import Callable, Sequence
+
+from forensics.findings import Episode, Judgement, Outcome, Symptom
+from forensics.outcome._crash import crashed, of_last_attempt
+from forensics.outcome._loss import diverged, recovered, stalled
+from forensics.outcome._non_finite import non_finite
+from forensics.outcome._validation import validation
+from forensics.run import TextEvidence
+from forensics.signals import Signal
+from forensics.timeline import Timeline
+
+ENOUGH_POINTS = 5
+
+
+def judge(
+    timeline: Timeline, episodes: Sequence[Episode], text: Sequence[TextEvidence] = ()
+) -> Judgement:
+    """Judge a run by its episodes and by what its text proves."""
+    last = of_last_attempt(text)
+    rules: tuple[Callable[[], Judgement | None], ...] = (
+        lambda: non_finite(timeline, episodes, last),
+        lambda: diverged(episodes),
+        lambda: stalled(episodes),
+        lambda: validation(episodes),
+        lambda: crashed(timeline, last),
+        lambda: recovered(episodes),
+    )
+    for rule in rules:
+        found = rule()
+        if found is not None:
+            return found
+    return _healthy(timeline)
+
+
+def _healthy(timeline: Timeline) -> Judgement:
+    tracks = [timeline.get(s) for s in (Signal.TRAIN_LOSS, Signal.EVAL_LOSS)]
+    points = max((len(t) for t in tracks if t is not None), default=0)
+    if points < ENOUGH_POINTS:
+        seen = f"only {points} points of a loss were logged" if points else "no loss was logged"
+        return Judgement(Outcome.UNKNOWN, Symptom.NONE, None, None, None, seen)
+    reason = f"nothing left its band for good in {points:,} logged points"
+    return Judgement(Outcome.HEALTHY, Symptom.NONE, None, None, None, reason)
+
+
+__all__ = ["judge"]

@@ -1,0 +1,48 @@
+"""From the decisive episode back to the first mover of the chain that led to it."""
+
+from collections.abc import Sequence
+
+from forensics.findings import Episode, EpisodeKind, Judgement, Outcome, Symptom
+from forensics.signals import Signal
+
+
+def judgement(
+    outcome: Outcome,
+    symptom: Symptom,
+    episodes: Sequence[Episode],
+    decisive: Episode | None,
+    step: int,
+    reason: str,
+) -> Judgement:
+    """Walk back from the decisive episode to the first mover of the chain that led to it."""
+    chain = _chain(episodes, decisive) if decisive is not None else []
+    first = min(chain, key=lambda e: e.onset_step, default=decisive)
+    if first is None:
+        return Judgement(outcome, symptom, step, None, None, reason)
+    onset, mover, after = first.onset_step, first.signal, first.after_step
+    if first.first_mover_step is not None and first.first_mover_step < onset:
+        onset, mover = first.first_mover_step, first.first_mover or mover
+        after = min(after, onset - 1) if after is not None else None
+    return Judgement(outcome, symptom, onset, after, mover, reason, decisive)
+
+
+def _chain(episodes: Sequence[Episode], decisive: Episode) -> list[Episode]:
+    """Excursions still under way when the decisive episode began, and itself."""
+    leads = (
+        EpisodeKind.LOSS_SPIKE,
+        EpisodeKind.NON_FINITE,
+        EpisodeKind.DIVERGENCE,
+    )
+    if decisive.kind in (EpisodeKind.OVERFIT, EpisodeKind.PLATEAU, EpisodeKind.VALIDATION_FAILURE):
+        return [decisive]
+    return [
+        e
+        for e in episodes
+        if e is decisive
+        or (
+            e.kind in leads
+            and e.signal is not Signal.EVAL_LOSS
+            and e.onset_step <= decisive.onset_step
+            and (e.recovery_step is None or e.recovery_step >= decisive.onset_step)
+        )
+    ]

@@ -1,0 +1,48 @@
+"""Runs whose process ended for reasons outside the training."""
+
+from collections.abc import Sequence
+
+from forensics.findings import Judgement, Outcome, Symptom
+from forensics.run import TextEvidence, TextKind
+from forensics.timeline import Timeline
+
+CRASHES = (
+    TextKind.OUT_OF_MEMORY,
+    TextKind.KILLED,
+    TextKind.TIME_LIMIT,
+    TextKind.LOST_PEER,
+    TextKind.DISK_FULL,
+    TextKind.LABEL_OUT_OF_RANGE,
+    TextKind.INDEX_OUT_OF_RANGE,
+    TextKind.DEVICE_ASSERT,
+    TextKind.HARDWARE_ERROR,
+    TextKind.TRACEBACK,
+)
+"""Ends of a process, the most telling first."""
+
+
+def of_last_attempt(text: Sequence[TextEvidence]) -> list[TextEvidence]:
+    """Lines that belong to the attempt that ended the run, in file order.
+
+    A restart within the same file supersedes what the file said before.
+    """
+    kept: list[TextEvidence] = []
+    for line in text:
+        if line.kind in (TextKind.RUN_STARTED, TextKind.RESUMED):
+            kept = [k for k in kept if k.source != line.source]
+        kept.append(line)
+    return kept
+
+
+def crashed(timeline: Timeline, text: Sequence[TextEvidence]) -> Judgement | None:
+    """A process that did not end by itself; a finish line after the crash line cancels it."""
+    ends = {t.source: t.line for t in text if t.kind is TextKind.RUN_FINISHED}
+    crashes = [t for t in text if t.kind in CRASHES and t.line > ends.get(t.source, 0)]
+    near = timeline.last_step - 3 * timeline.interval - 1
+    crashes = [t for t in crashes if t.step is None or t.step >= near]
+    if not crashes:
+        return None
+    telling = min(crashes, key=lambda t: CRASHES.index(t.kind))
+    step = telling.step if telling.step is not None else timeline.last_step
+    reason = f"the process ended at step {step:,}: {telling.text}"
+    return Judgement(Outcome.CRASHED, Symptom.CRASH, step, None, None, reason)

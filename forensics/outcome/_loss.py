@@ -1,0 +1,129 @@
+"""Outcomes of the training loss: diverged, stalled, spiked and recovered."""
+
+from collections.abc import Sequence
+
+from forensics.findings import (
+    Ending,
+    Episode,
+    EpisodeKind,
+    Judgement,
+    Outcome,
+    Severity,
+    Symptom,
+)
+from forensics.outcome._chain import judgement
+from forensics.signals import Signal
+
+LEAST_SPIKE = 1.2
+"""A spike that is told as one; smaller ones are noise in a quiet log."""
+
+
+def diverged(episodes: Sequence[Episode]) -> Judgement | None:
+    found = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.DIVERGENCE
+        and e.severity is Severity.FAILURE
+        and not _explained_by_data(e, episodes)
+    ]
+    if found:
+        return _divergence(found[0], episodes)
+    slow = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.LOSS_SPIKE
+        and e.severity is Severity.FAILURE
+        and e.recovery_step is not None
+    ]
+    if not slow:
+        return None
+    worst = max(slow, key=lambda e: e.details["recovery_steps"] or 0)
+    reason = (
+        f"the loss left its band at step {worst.onset_step:,}, peaked at {worst.peak_value:.4g} "
+        f"and was back at its level only {worst.details['recovery_steps']:,} steps later"
+    )
+    return judgement(
+        Outcome.SPIKED_UNRECOVERED,
+        Symptom.SPIKE_NEVER_RECOVERS,
+        episodes,
+        worst,
+        worst.onset_step,
+        reason,
+    )
+
+
+def _divergence(episode: Episode, episodes: Sequence[Episode]) -> Judgement:
+    away = episode.ending is Ending.DIVERGED
+    d = episode.details
+    reason = (
+        f"the loss fell to {d['best_value']:.4g} by step {d['best_step']:,}, left its band at step "
+        f"{episode.onset_step:,} and ends at {d['final']:.4g}"
+    )
+    consecutive = any(
+        e.kind is EpisodeKind.CONSECUTIVE_SPIKES and e.ending is not Ending.RECOVERED
+        for e in episodes
+    )
+    return judgement(
+        Outcome.DIVERGED if away else Outcome.SPIKED_UNRECOVERED,
+        Symptom.CONSECUTIVE_SPIKES if consecutive and not away else Symptom.SPIKE_NEVER_RECOVERS,
+        episodes,
+        episode,
+        episode.onset_step,
+        reason,
+    )
+
+
+def _explained_by_data(divergence: Episode, episodes: Sequence[Episode]) -> bool:
+    """A single step up that validation on fixed data does not share: the data changed."""
+    return any(
+        e.kind is EpisodeKind.LEVEL_SHIFT
+        and e.details["direction"] == "up"
+        and e.details["validation_moved"] is False
+        and (divergence.after_step or 0) <= e.onset_step
+        for e in episodes
+    )
+
+
+def stalled(episodes: Sequence[Episode]) -> Judgement | None:
+    found = [
+        e for e in episodes if e.kind is EpisodeKind.PLATEAU and e.severity is Severity.FAILURE
+    ]
+    if not found:
+        return None
+    flat = found[0]
+    d = flat.details
+    what = "never fell to speak of" if d["from_start"] else "stopped falling early"
+    reason = (
+        f"the loss {what}: {d['level']:.4g} from step {flat.onset_step:,} on ({d['level_name']})"
+    )
+    return judgement(Outcome.STALLED, Symptom.NO_PROGRESS, episodes, flat, flat.onset_step, reason)
+
+
+def recovered(episodes: Sequence[Episode]) -> Judgement | None:
+    spikes = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.LOSS_SPIKE
+        and e.severity is Severity.WARNING
+        and e.ending is Ending.RECOVERED
+        and e.details["ratio"] >= LEAST_SPIKE
+    ]
+    blips = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.NON_FINITE
+        and e.ending is Ending.RECOVERED
+        and e.signal is Signal.TRAIN_LOSS
+    ]
+    if not spikes and not blips:
+        return None
+    many = [e for e in episodes if e.kind is EpisodeKind.CONSECUTIVE_SPIKES]
+    worst = max(spikes, key=lambda e: e.details["ratio"]) if spikes else blips[0]
+    symptom = Symptom.CONSECUTIVE_SPIKES if many else Symptom.SINGLE_SPIKE_RECOVERS
+    count = len(spikes) + len(blips)
+    what = "left its band" if spikes else "was non-finite"
+    reason = (
+        f"the loss {what} {count} time{'s' if count > 1 else ''}, worst at step "
+        f"{worst.onset_step:,} ({worst.peak_value:.4g}), and came back"
+    )
+    return judgement(Outcome.SPIKED_RECOVERED, symptom, episodes, worst, worst.onset_step, reason)

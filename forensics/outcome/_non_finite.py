@@ -1,0 +1,85 @@
+"""Non-finite outcomes: seen in the log, hidden by the logger, or said by the framework."""
+
+from collections.abc import Sequence
+
+from forensics.findings import (
+    Ending,
+    Episode,
+    EpisodeKind,
+    Judgement,
+    Outcome,
+    Severity,
+    Symptom,
+)
+from forensics.outcome._chain import judgement
+from forensics.run import TextEvidence, TextKind
+from forensics.signals import Signal
+from forensics.timeline import Timeline
+
+ABORTS = (TextKind.NON_FINITE_ABORT, TextKind.LOSS_SCALE_MINIMUM)
+
+
+def non_finite(
+    timeline: Timeline, episodes: Sequence[Episode], text: Sequence[TextEvidence]
+) -> Judgement | None:
+    lost = [
+        e
+        for e in episodes
+        if e.kind in (EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
+        and e.severity is Severity.FAILURE
+        and e.signal is not Signal.EVAL_LOSS
+    ]
+    abort = next((t for t in text if t.kind in ABORTS), None)
+    guarded = _ended_in_guard(timeline, episodes, text)
+    decisive = min(lost, key=lambda e: e.onset_step, default=None) or guarded
+    if decisive is None and abort is None:
+        return None
+    if decisive is None and abort is not None:
+        step = abort.step if abort.step is not None else timeline.last_step
+        early = step <= timeline.first_step + 1
+        reason = f"the framework stopped it at step {step:,}: {abort.text}"
+        return judgement(Outcome.NON_FINITE, _finite_symptom(early), episodes, None, step, reason)
+    assert decisive is not None
+    early = bool(decisive.details.get("at_start"))
+    return judgement(
+        Outcome.NON_FINITE,
+        _finite_symptom(early),
+        episodes,
+        decisive,
+        decisive.onset_step,
+        _non_finite_reason(decisive),
+    )
+
+
+def _finite_symptom(early: bool) -> Symptom:
+    return Symptom.FIRST_STEP_NON_FINITE if early else Symptom.LATE_NON_FINITE
+
+
+def _non_finite_reason(episode: Episode) -> str:
+    if episode.kind is EpisodeKind.HIDDEN_NON_FINITE:
+        shown = episode.details.get("shown")
+        seen = "the gradient norm" if episode.signal is Signal.GRAD_NORM else "the loss"
+        return (
+            f"{seen} gives away a non-finite run from step {episode.onset_step:,} on, "
+            f"although the log shows a loss of {shown:.4g}"
+            if shown is not None
+            else f"{seen} gives away a non-finite run from step {episode.onset_step:,} on"
+        )
+    word = "infinite" if episode.details.get("kind") == "inf" else "NaN"
+    name = "the gradient norm" if episode.signal is Signal.GRAD_NORM else "the loss"
+    return f"{name} became {word} at step {episode.onset_step:,} and stayed non-finite"
+
+
+def _ended_in_guard(
+    timeline: Timeline, episodes: Sequence[Episode], text: Sequence[TextEvidence]
+) -> Episode | None:
+    """A guard that skipped non-finite steps until the run ended in them."""
+    guards = [t for t in text if t.kind is TextKind.NON_FINITE_GUARD]
+    gradient = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.NON_FINITE
+        and e.signal is Signal.GRAD_NORM
+        and e.ending is Ending.PERSISTED
+    ]
+    return gradient[0] if guards and gradient else None
