@@ -56,74 +56,139 @@ def normalise(tag: str) -> str:
 
 
 # One pattern per line, first match wins; matched against the whole normalised tag.
-_TRAIN = r"(?:train|training|train_inner|trainer|metrics?|learning|losses|loss_metrics|train/samples)"
+_TRAIN = (
+    r"(?:train|training|train_inner|trainer|metrics?|learning|losses|loss_metrics|train/samples)"
+)
 _EVAL = r"(?:eval|val|valid|validation|test|dev|validation_metrics|evaluation)"
 _LOSS = (
     r"(?:loss|total_loss|lm_loss|ce_loss|crossentropyloss|cross_entropy(?:_loss)?|xent|nll(?:_loss)?|"
     r"ctc_loss|mse(?:_loss)?|l1_loss|mae_loss|bce(?:_loss)?|kl_loss|objective|cost|pretrain_loss|sft_loss|lossf)"
 )
 _PATTERNS: tuple[tuple[str, Signal], ...] = (
-    (r".*_vs_(?:samples|steps)|hp_metric|total_flos|.*runtime|eta(?:_seconds)?|wall|gb_free|"
-     r"percentage|elapsed_time.*|remaining_time|data_time|data|.*num_examples|preemption_count|"
-     r"score|total_duration|accumulated_.*|_runtime|seed|step_avg|avg|train_wall|"
-     r".*(?:steps|samples|iterations)_per_second|version|sample_generation", Signal.IGNORED),
-    (r"(?:.*/)?(?:_?step|global_steps?|iterations?|iters?|it|current_steps?|num_updates|updates?|"
-     r"trainer/global_step|total_timesteps|global_step/max_steps|step_idx|batch_idx|n_iter|s)", Signal.STEP),
+    (
+        r".*_vs_(?:samples|steps)|hp_metric|total_flos|.*runtime|eta(?:_seconds)?|wall|gb_free|"
+        r"percentage|elapsed_time.*|remaining_time|data_time|data|.*num_examples|preemption_count|"
+        r"score|total_duration|accumulated_.*|_runtime|seed|step_avg|avg|train_wall|"
+        r".*(?:steps|samples|iterations)_per_second|version|sample_generation",
+        Signal.IGNORED,
+    ),
+    (
+        r"(?:.*/)?(?:_?step|global_steps?|iterations?|iters?|it|current_steps?|num_updates|updates?|"
+        r"trainer/global_step|(?:total_|num_)?timesteps|global_step/max_steps|step_idx|batch_idx|batch|"
+        r"(?:opt|optimizer|train|training)_steps?|training_iteration|n_iter|s)",
+        Signal.STEP,
+    ),
     (r"(?:.*/)?(?:total_steps?|max_steps|total_iters|max_iters)", Signal.TOTAL_STEPS),
     (r"(?:.*/)?(?:epoch|epochs|current_epoch|ep)", Signal.EPOCH),
     (r"(?:_?timestamp|wall_?time(?:_sec)?|time_stamp|date_?time|relative_time)", Signal.WALL_TIME),
     (r".*(?:skipped_(?:iterations|steps|samples)|step_skipped|skipped)", Signal.SKIPPED_STEPS),
     (r".*(?:nan_(?:iters|iterations|count)|number_of_nan_iterations)", Signal.NAN_ITERATIONS),
-    (r".*(?:loss_scale|grad_scaler|amp_scale|scaler_scale|scaler/scale|\[metric\]grad_scaler|"
-     r"attempted_loss_scale|grad_scale)", Signal.LOSS_SCALE),
-    (r".*(?:post_?clip|clipped|after_clip).*(?:grad|norm).*|.*(?:grad|norm).*(?:post_?clip|clipped|after_clip).*|"
-     r"learning/grad_norm", Signal.GRAD_NORM_CLIPPED),
-    (r"(?:.*/)?(?:clip_frac(?:tion)?|clip_rate|clipped_fraction|frac_clipped)|clip", Signal.CLIP_FRACTION),
-    (r"(?:.*/)?(?:total_|global_|raw_|pre_clip_|preclip_|mean_)?(?:grad(?:ient)?s?_?(?:2_0_|l2_)?norm|gnorm|norm_grad)"
-     r"(?:_(?:total|pre_?clip|global|before_clip|unclipped|l2|2_0_total))?|grad_2_0_norm_total|gradnorm|"
-     r"(?:.*/)?l2_grad|norm|gn", Signal.GRAD_NORM),
-    (r"(?:grad(?:ient)?s?(?:_\d+_\d+)?(?:_norm)?|grad_norms?|layer_grad.*)/.+|.*grad_norm.*/.+|"
-     r".*/grad_norm/.+|.*grad(?:ient)?_?norm_.+", Signal.GRAD_NORM_PARAM),
-    (r".*(?:update_ratio|update_to_weight.*|relative_update|update_norm_ratio)", Signal.UPDATE_RATIO),
+    (
+        r".*(?:loss_scale|grad_scaler|amp_scale|scaler_scale|scaler/scale|\[metric\]grad_scaler|"
+        r"attempted_loss_scale|grad_scale)",
+        Signal.LOSS_SCALE,
+    ),
+    (
+        r".*(?:post_?clip|clipped|after_clip).*(?:grad|norm).*|.*(?:grad|norm).*(?:post_?clip|clipped|after_clip).*|"
+        r"learning/grad_norm",
+        Signal.GRAD_NORM_CLIPPED,
+    ),
+    (
+        r"(?:.*/)?(?:clip_frac(?:tion)?|clip_rate|clipped_fraction|frac_clipped)|clip",
+        Signal.CLIP_FRACTION,
+    ),
+    (
+        r"(?:.*/)?(?:total_|global_|raw_|pre_clip_|preclip_|mean_)?(?:grad(?:ient)?s?_?(?:2_0_|l2_)?norm|gnorm|norm_grad)"
+        r"(?:_(?:total|pre_?clip|global|before_clip|unclipped|l2|2_0_total))?|grad_2_0_norm_total|gradnorm|"
+        r"(?:.*/)?l2_grad|norm|gn",
+        Signal.GRAD_NORM,
+    ),
+    (
+        r"(?:grad(?:ient)?s?(?:_\d+_\d+)?(?:_norm)?|grad_norms?|layer_grad.*)/.+|.*grad_norm.*/.+|"
+        r".*/grad_norm/.+|.*grad(?:ient)?_?norm_.+",
+        Signal.GRAD_NORM_PARAM,
+    ),
+    (
+        r".*(?:update_ratio|update_to_weight.*|relative_update|update_norm_ratio)",
+        Signal.UPDATE_RATIO,
+    ),
     (r"(?:.*/)?(?:params?_norm|weight_norm|l2_params?|model_norm)", Signal.PARAM_NORM),
-    (r".*(?:attn_logits?|attention_logits?|max_logit|qk_max|activation|act_norm|logit_norm|max_attn).*",
-     Signal.ACTIVATION),
+    (
+        r".*(?:attn_logits?|attention_logits?|max_logit|qk_max|activation|act_norm|logit_norm|max_attn).*",
+        Signal.ACTIVATION,
+    ),
     (r".*(?:num_zeros(?:_in_grad)?|zero_grads?)", Signal.ZERO_GRADS),
-    (r"(?:.*/)?(?:lr|learning_rate|lrate|learningrate|current_learning_rate|epoch_learning_rate)"
-     r"(?:[_/]?(?:pg|group_?|param_group_?)?\d+|_\(group_\d+\)|/(?:pg)?\w+|_group\d+)?|"
-     r"lr_\w+(?:/pg\d+)?|train_lr|optim/lr.*|x/lr\d+|optim/learning_rate.*", Signal.LR),
-    (r".*(?:num_input_tokens_seen|num_tokens|n_tokens_seen|tokens_seen|total_tokens(?:_processed)?|"
-     r"consumed_tokens|tokens/total|tokens/trainable|total_tokens_seen|tokens)", Signal.TOKENS),
+    (
+        r"(?:.*/)?(?:lr|learning_rate|lrate|learningrate|current_learning_rate|epoch_learning_rate)"
+        r"(?:[_/]?(?:pg|group_?|param_group_?)?\d+|_\(group_\d+\)|/(?:pg)?\w+|_group\d+)?|"
+        r"lr_\w+(?:/pg\d+)?|train_lr|optim/lr.*|x/lr\d+|optim/learning_rate.*",
+        Signal.LR,
+    ),
+    (
+        r".*(?:num_input_tokens_seen|num_tokens|n_tokens_seen|tokens_seen|total_tokens(?:_processed)?|"
+        r"consumed_tokens|tokens/total|tokens/trainable|total_tokens_seen|tokens)",
+        Signal.TOKENS,
+    ),
     (r".*(?:consumed_samples|global_samples|samples_seen|num_samples|samples)", Signal.SAMPLES),
-    (r".*(?:tok(?:en)?s?_?(?:/|per)_?s(?:ec(?:ond)?)?(?:_per_gpu)?|throughput.*|samples_per_sec(?:ond)?|tps|wps|ups|"
-     r"tflops?|mfu.*|it/s|fps|tok/s|.*samplespersec|train_speed.*|perf/.*|samples/s|images/s)", Signal.SPEED),
-    (r".*(?:elapsed_time_per_iteration.*|iteration_time|step_time|train_step_timing.*|last_time|"
-     r"time_per_step|train_time|batch_time|time)|(?:.*[/_])?dt|t", Signal.STEP_TIME),
+    (
+        r".*(?:tok(?:en)?s?_?(?:/|per)_?s(?:ec(?:ond)?)?(?:_per_gpu)?|throughput.*|samples_per_sec(?:ond)?|tps|wps|ups|"
+        r"tflops?|mfu.*|it/s|fps|tok/s|.*samplespersec|train_speed.*|perf/.*|samples/s|images/s)",
+        Signal.SPEED,
+    ),
+    (
+        r".*(?:elapsed_time_per_iteration.*|iteration_time|step_time|train_step_timing.*|last_time|"
+        r"time_per_step|train_time|batch_time|time)|(?:.*[/_])?dt|t",
+        Signal.STEP_TIME,
+    ),
     (r".*(?:memory.*|max_mem|gpu_mem.*|memallocated|vram.*|mem)", Signal.MEMORY),
     (r".*(?:global_batch_size|batch_size|bsz|wpb)", Signal.BATCH_SIZE),
     (r".*(?:seq(?:uence)?_?len(?:gth)?|actual_seqlen)", Signal.SEQ_LEN),
-    (r"(?:.*/)?(?:reward(?:s?/.*|_.*)?|ep_rew_mean|mean_reward|episode_reward.*|return|ep_return)", Signal.REWARD),
-    (r"(?:.*/)?(?:kl|approx_kl|entropy(?:_loss)?|clip_ratio.*|completions?/.*|completion_length|frac_reward.*|"
-     r"policy_(?:gradient_)?loss|value_loss|explained_variance|ep_len_mean|pg_loss|vf_loss)|rollout/.*|actor/.*|"
-     r"critic/.*|rewards?_.*", Signal.RL),
+    (
+        r"(?:.*/)?(?:reward(?:s?/.*|_.*)?|ep_rew_mean|mean_reward|episode_reward.*|return|ep_return)",
+        Signal.REWARD,
+    ),
+    (
+        r"(?:.*/)?(?:kl|approx_kl|entropy(?:_loss)?|clip_ratio.*|completions?/.*|completion_length|frac_reward.*|"
+        r"policy_(?:gradient_)?loss|value_loss|explained_variance|ep_len_mean|pg_loss|vf_loss)|rollout/.*|actor/.*|"
+        r"critic/.*|rewards?_.*",
+        Signal.RL,
+    ),
     # validation quantities; several data sets: eval_<set>_loss
-    (rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
-     rf"iou|dice|ssim|psnr|r2|precision.*|recall.*|exact_match|em|mcc|pearson.*|spearman.*)", Signal.EVAL_ACCURACY),
-    (rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb|bpc|rmse|fid|loss_ppl)|"
-     r"lm_loss_ppl", Signal.EVAL_ERROR),
-    (rf"{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg))?(?:/dataloader_idx_\d+)?|"
-     rf"{_EVAL}(?:/|_).+(?:/|_){_LOSS}(?:/dataloader_idx_\d+)?|{_LOSS}[_/]{_EVAL}|lm_loss_value|lm_loss_validation|tel|"
-     rf"epoch_val_loss|train/samples/eval_loss|{_TRAIN}/{_EVAL}_{_LOSS}", Signal.EVAL_LOSS),
+    (
+        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
+        rf"iou|dice|ssim|psnr|r2|precision.*|recall.*|exact_match|em|mcc|pearson.*|spearman.*)",
+        Signal.EVAL_ACCURACY,
+    ),
+    (
+        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb|bpc|rmse|fid|loss_ppl)|"
+        r"lm_loss_ppl",
+        Signal.EVAL_ERROR,
+    ),
+    (
+        rf"{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg))?(?:/dataloader_idx_\d+)?|"
+        rf"{_EVAL}(?:/|_).+(?:/|_){_LOSS}(?:/dataloader_idx_\d+)?|{_LOSS}[_/]{_EVAL}|lm_loss_value|lm_loss_validation|tel|"
+        rf"epoch_val_loss|train/samples/eval_loss|{_TRAIN}/{_EVAL}_{_LOSS}",
+        Signal.EVAL_LOSS,
+    ),
     (r"metrics/.+|pixacc|miou|coco/.*|bbox/.*|segm/.*|fitness|hellaswag.*", Signal.EVAL_ACCURACY),
     # training quantities
-    (rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?\d?|top_?1|token_acc|masked_accuracy|"
-     rf"categorical_accuracy|binary_accuracy|sparse_categorical_accuracy)(?:_step|_epoch)?|"
-     rf"epoch_(?:\w+_)?accuracy|{_TRAIN}(?:/|_)(?:bleu|ssim|f1|auc|acc.*)", Signal.TRAIN_ACCURACY),
+    (
+        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?\d?|top_?1|token_acc|masked_accuracy|"
+        rf"categorical_accuracy|binary_accuracy|sparse_categorical_accuracy)(?:_step|_epoch)?|"
+        rf"epoch_(?:\w+_)?accuracy|{_TRAIN}(?:/|_)(?:bleu|ssim|f1|auc|acc.*)",
+        Signal.TRAIN_ACCURACY,
+    ),
     (rf"(?:{_TRAIN}[/_])?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb)", Signal.TRAIN_ERROR),
-    (rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss", Signal.TRAIN_LOSS_EPOCH),
-    (rf"(?:{_TRAIN}[/_])?(?:batch_|running_|reduced_train_|mean_|avg_|average_|step_|smoothed_|iter_|minibatch_)?{_LOSS}"
-     rf"(?:_step|_mean|_avg|_value)?|{_LOSS}/{_TRAIN}(?:/total)?|loss_metrics/global_avg_loss|trl|reduced_train_loss|"
-     rf"{_TRAIN}/samples/train_loss|train/samples/train_loss|train/{_TRAIN}_loss|{_TRAIN}_{_LOSS}_step|trloss|tr_loss", Signal.TRAIN_LOSS),
+    (
+        rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss",
+        Signal.TRAIN_LOSS_EPOCH,
+    ),
+    (
+        rf"(?:{_TRAIN}[/_])?(?:batch_|running_|reduced_train_|mean_|avg_|average_|step_|smoothed_|iter_|minibatch_)?{_LOSS}"
+        rf"(?:_step|_mean|_avg|_value)?|{_LOSS}/{_TRAIN}(?:/total)?|loss_metrics/global_avg_loss|trl|reduced_train_loss|"
+        rf"{_TRAIN}/samples/train_loss|train/samples/train_loss|train/{_TRAIN}_loss|{_TRAIN}_{_LOSS}_step|trloss|tr_loss",
+        Signal.TRAIN_LOSS,
+    ),
     (r".*loss.*", Signal.LOSS_COMPONENT),
 )
 _COMPILED = tuple((re.compile(pattern), signal) for pattern, signal in _PATTERNS)
@@ -140,5 +205,30 @@ def classify(tag: str) -> Signal:
 
 
 LOWER_IS_BETTER = frozenset(
-    {Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH, Signal.EVAL_LOSS, Signal.EVAL_ERROR, Signal.TRAIN_ERROR}
+    {
+        Signal.TRAIN_LOSS,
+        Signal.TRAIN_LOSS_EPOCH,
+        Signal.EVAL_LOSS,
+        Signal.EVAL_ERROR,
+        Signal.TRAIN_ERROR,
+    }
 )
+
+_VALIDATION_DIR = re.compile(r"(?:^|/)(?:validation|valid|val|eval|test|dev)/[^/]+$", re.IGNORECASE)
+_TO_VALIDATION = {
+    Signal.TRAIN_LOSS: Signal.EVAL_LOSS,
+    Signal.TRAIN_LOSS_EPOCH: Signal.EVAL_LOSS,
+    Signal.TRAIN_ACCURACY: Signal.EVAL_ACCURACY,
+    Signal.TRAIN_ERROR: Signal.EVAL_ERROR,
+}
+
+
+def signal_of(tag: str, source: str) -> Signal:
+    """The quantity behind a tag, by the folder where the name leaves it open.
+
+    Keras and fairseq write the same tag into ``train/`` and into ``validation/``.
+    """
+    signal = classify(tag)
+    if not tag.lower().startswith("train") and _VALIDATION_DIR.search(source):
+        return _TO_VALIDATION.get(signal, signal)
+    return signal
