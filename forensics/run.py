@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from forensics.signals import Signal, signal_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Steps = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -41,6 +46,11 @@ class Series:
     """Name of the run inside the file, where one file holds several."""
     digits: int | None = None
     """Decimals the logger printed, where it rounds (4.x of transformers: 4); None: not rounded."""
+
+    @property
+    def signal(self) -> Signal:
+        """The quantity this series logs."""
+        return signal_of(self.tag, self.source)
 
 
 class TextKind(StrEnum):
@@ -199,3 +209,30 @@ class Run:
     text: tuple[TextEvidence, ...] = ()
     files: tuple[FileRecord, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """All logged points as one long table, non-finite values kept.
+
+        Returns:
+            Columns step, signal, value, wall_time (seconds since the epoch, NaN where unknown),
+            source, tag, axis; rows in the order of the files.
+        """
+        import pandas as pd  # only a notebook needs it, and it is slow to import
+
+        parts = [
+            pd.DataFrame(
+                {
+                    "step": s.step,
+                    "signal": str(s.signal),
+                    "value": s.value,
+                    "wall_time": np.nan if s.wall_time is None else s.wall_time,
+                    "source": s.source,
+                    "tag": s.tag,
+                    "axis": str(s.axis),
+                }
+            )
+            for s in self.series
+        ]
+        columns = ["step", "signal", "value", "wall_time", "source", "tag", "axis"]
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

@@ -8,6 +8,7 @@ to at most 1.
 import sys
 from functools import cache
 from math import exp, log
+from types import ModuleType
 
 from forensics import registry
 from forensics.case import Case
@@ -93,5 +94,15 @@ def _status(probability: float) -> Status:
         return Status.LIKELY
     return Status.POSSIBLE if probability >= POSSIBLE else Status.RULED_OUT
 
+
+class _Room(ModuleType):
+    """This package as a function: ``forensics.causes()`` is part of the public contract."""
+
+    def __call__(self) -> tuple[Cause, ...]:
+        """Every cause with its page."""
+        return all_causes()
+
+
+sys.modules[__name__].__class__ = _Room
 
 __all__ = ["Cause", "Clue", "Family", "Seen", "all_causes", "rank"]

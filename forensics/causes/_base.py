@@ -1,5 +1,7 @@
 """Cause, Clue and Seen: a cause is a declaration, its weights are natural-log likelihood ratios."""
 
+import importlib
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -85,3 +87,8 @@ class Cause:
     skip: Callable[[Case], tuple[int, ...]] = no_step
     needs: tuple[str, ...] = field(default=())
     """Evidence beyond logs and configuration that would settle it, cheapest first, in words."""
+
+    @property
+    def page(self) -> str:
+        """The docstring of the module that declares it: claim, signs, for, against, what to do."""
+        return inspect.getdoc(importlib.import_module(f"forensics.causes.{self.name}")) or ""

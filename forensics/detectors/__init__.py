@@ -12,6 +12,7 @@ from typing import Any
 
 from forensics import registry
 from forensics.detectors._base import Detector
+from forensics.detectors._facts import clip_facts, learning_rate_facts
 from forensics.errors import UsageError
 from forensics.findings import Episode
 from forensics.run import Config
@@ -63,4 +64,11 @@ def _check(thresholds: Thresholds) -> None:
                 raise UsageError(f"detector {name!r} has no threshold {key!r}; it has {allowed}")
 
 
-__all__ = ["Detector", "Thresholds", "all_detectors", "detect_all"]
+__all__ = [
+    "Detector",
+    "Thresholds",
+    "all_detectors",
+    "clip_facts",
+    "detect_all",
+    "learning_rate_facts",
+]

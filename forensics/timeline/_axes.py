@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from forensics.run import Axis, Series
 from forensics.signals import Signal
-from forensics.timeline._signals import signal_of
 
 _PREFERRED = (Axis.STEP, Axis.EPOCH, Axis.SAMPLES, Axis.ROW)
 
@@ -38,7 +37,7 @@ def on_common_axis(series: Sequence[Series]) -> tuple[list[Series], Axis]:
 
 
 def _main_axis(series: Sequence[Series]) -> Axis:
-    losses = [s for s in series if signal_of(s) in (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)]
+    losses = [s for s in series if s.signal in (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)]
     points: Counter[Axis] = Counter()
     for one in losses or series:
         points[one.axis] += len(one.step)
@@ -49,7 +48,7 @@ def _table(
     series: Sequence[Series], axis: Axis, signal: Signal
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
     """(value, step) of the longest non-decreasing series of ``signal`` on the main axis."""
-    fit = [s for s in series if s.axis == axis and len(s.step) > 1 and signal_of(s) is signal]
+    fit = [s for s in series if s.axis == axis and len(s.step) > 1 and s.signal is signal]
     fit = [s for s in fit if np.all(np.isfinite(s.value)) and np.all(np.diff(s.value) >= 0)]
     if not fit:
         return None

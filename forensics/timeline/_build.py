@@ -9,7 +9,6 @@ from forensics.run import Axis, Run, Series
 from forensics.signals import Signal
 from forensics.timeline._attempts import Resolved, resolve
 from forensics.timeline._axes import on_common_axis
-from forensics.timeline._signals import signal_of
 from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
 COVERAGE = 0.5
@@ -50,7 +49,7 @@ _MANY = frozenset({Signal.LOSS_COMPONENT, Signal.GRAD_NORM_PARAM, Signal.OTHER, 
 def _by_signal_and_tag(series: Iterable[Series]) -> dict[Signal, dict[str, list[Series]]]:
     groups: dict[Signal, dict[str, list[Series]]] = defaultdict(lambda: defaultdict(list))
     for one in series:
-        signal = signal_of(one)
+        signal = one.signal
         if signal is not Signal.IGNORED and len(one.step):
             groups[signal][one.tag].append(one)
     return groups

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forensics.run import Axis, Steps, Values
 from forensics.signals import Signal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,3 +88,28 @@ class Timeline:
     def get(self, signal: Signal) -> Track | None:
         """The track of a quantity, or None where it was not logged."""
         return self.tracks.get(signal)
+
+    def frame(self) -> "pd.DataFrame":
+        """The merged metrics, one row per step and one column per quantity.
+
+        Returns:
+            Index step; values as text, '' where a quantity was not logged at a step, so that a
+            logged NaN ('nan') and an absent point cannot be mistaken for each other.
+        """
+        import pandas as pd  # only tables need it, and it is slow to import
+
+        columns = {
+            str(signal): pd.Series(track.value, index=track.step).map(repr)
+            for signal, track in self.tracks.items()
+        }
+        frame = pd.DataFrame(columns).fillna("")
+        frame.index.name = "step"
+        return frame.sort_index()
+
+    def write_csv(self, path: Path) -> None:
+        """Write `frame` as CSV.
+
+        Raises:
+            OSError: ``path`` cannot be written.
+        """
+        self.frame().to_csv(path)

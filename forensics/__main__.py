@@ -1,0 +1,5 @@
+"""``python -m forensics``."""
+
+from forensics.cli import entry_point
+
+entry_point()

@@ -1,0 +1,79 @@
+"""``forensics analyze``: the main job."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.cli._command import reading_progress
+
+if TYPE_CHECKING:
+    from forensics.diagnosis import Diagnosis
+
+REPORT_NAME = "forensics-report.html"
+
+
+class Analyze:
+    """Read everything in RUN_DIR, write the report and print a short diagnosis."""
+
+    name = "analyze"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("run_dir", metavar="RUN_DIR", help="folder of the run, or one log")
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", help=f"the report (default RUN_DIR/{REPORT_NAME})"
+        )
+        parser.add_argument(
+            "--json", metavar="FILE", help="write the diagnosis as JSON (- is standard output)"
+        )
+        parser.add_argument("--markdown", metavar="FILE", help="write it for an issue tracker")
+        parser.add_argument(
+            "--run", metavar="NAME", help="one run of a folder or file that holds several"
+        )
+        parser.add_argument(
+            "--exit-code", action="store_true", help="exit 1 when the outcome is a failure"
+        )
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it and return the exit status."""
+        from forensics.analysis import analyze
+
+        with reading_progress(quiet=args.quiet) as progress:
+            diagnosis = analyze(args.run_dir, run=args.run, progress=progress)
+        report = _write_report(diagnosis, args)
+        if args.json and args.json != "-":
+            Path(args.json).write_text(diagnosis.to_json() + "\n", encoding="utf-8")
+        if args.markdown:
+            Path(args.markdown).write_text(diagnosis.to_markdown(), encoding="utf-8")
+        if args.json == "-":
+            print(diagnosis.to_json())
+        elif not args.quiet:
+            _show(diagnosis, report)
+        return 1 if args.exit_code and diagnosis.outcome.is_failure else 0
+
+
+def _write_report(diagnosis: "Diagnosis", args: argparse.Namespace) -> Path:
+    if args.output:
+        return diagnosis.to_html(args.output)
+    folder = Path(args.run_dir)
+    folder = folder if folder.is_dir() else folder.parent
+    if not os.access(folder, os.W_OK):
+        # A run on read-only storage is still worth a report.
+        print(
+            f"forensics: {folder} is read-only; the report goes to ./{REPORT_NAME}", file=sys.stderr
+        )
+        folder = Path()
+    return diagnosis.to_html(folder / REPORT_NAME)
+
+
+def _show(diagnosis: "Diagnosis", report: Path) -> None:
+    from rich.console import Console
+
+    from forensics.report import terminal_report
+
+    console = Console()
+    terminal_report.show(diagnosis.verdict, console)
+    console.print(f"Report: {report}", soft_wrap=True, highlight=False, markup=False)
