@@ -132,3 +132,11 @@ def logits_restrained(case: Case) -> Seen:
         return setting(None, "Needs to know whether a z-loss is used.")
     verb = "restrains" if on else "does not restrain"
     return setting(on, f"The configuration {verb} the output logits.")
+
+
+def large_vocabulary(case: Case, least: int = 1000) -> Seen:
+    """The output layer has so many logits that their common level is hardly held."""
+    size = case.config.vocab_size or case.config.num_classes
+    if size is None:
+        return setting(None, "Needs the size of the output layer.")
+    return setting(size >= least, f"The output layer has {size:,} logits.")

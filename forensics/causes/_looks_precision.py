@@ -166,3 +166,28 @@ def _scaled(case: Case) -> str:
     if case.text_of(TextKind.OVERFLOW, TextKind.LOSS_SCALE_MINIMUM):
         return "its log reports steps skipped by the scaler"
     return ""
+
+
+def updates_rounded_away(case: Case, limit: float = 1e-5) -> Seen:
+    """Weights in bf16 at a rate so small that an update may be less than a rounding step."""
+    whole = facts.flag(case, "pure_bf16", "bf16_full", "full_bf16", "bf16_weights")
+    lr = facts.highest_lr(case)
+    if case.config.precision != "bf16" or lr is None:
+        return Seen(None, "", source="configuration")
+    return Seen(
+        bool(whole) or lr <= limit,
+        f"The run trains in bf16 at a learning rate of {number(lr)}; an update below 1/256 of a "
+        "weight is lost where no fp32 copy is kept.",
+        source="configuration",
+    )
+
+
+def ready_made_trainer(case: Case) -> Seen:
+    """The update is made by a trainer that unscales before it clips."""
+    name = (case.config.framework or "").lower()
+    if not name:
+        return Seen(None, "", source="configuration")
+    known = ("transformers", "hugging", "lightning", "deepspeed", "megatron", "mmengine")
+    ready = any(part in name for part in known)
+    whose = "a ready-made trainer" if ready else "no trainer known to order it rightly"
+    return Seen(ready, f"The update is made by {whose} ({name}).", source="configuration")

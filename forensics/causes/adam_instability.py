@@ -1,0 +1,119 @@
+"""Adam instability: the second moment is out of date, and the update far too long for it.
+
+What it claims:
+    Adam divides by the root of a running mean of squared gradients. After a quiet stretch that
+    mean is small; when gradients grow again it follows only over 1 / (1 - beta2) steps, and until
+    then the updates of some tensors are several times too long. Epsilon of the size of the
+    gradients is the other way in which the quotient stops meaning anything.
+
+How it shows:
+    A loss spike in the middle of training at a steady rate, one to eight steps after the squared
+    gradients outgrow the second moment, in embeddings or early layers. The global norm shows
+    little of it, and clipping does not help. The spikes return and mostly heal.
+
+For:
+    - beta2 of 0.999 or more, large batches, spikes at a steady rate.
+    - The global gradient norm was ordinary until the loss moved; it had fallen for long before.
+    - Gradient entries of the size of epsilon.
+
+Against:
+    - The optimizer has no second moment, or beta2 is 0.95.
+    - One jump of the global norm by a factor of ten or more, a single bad batch.
+    - The beginning of training, where a missing warm-up explains more.
+
+What to do:
+    Lower beta2 to 0.95-0.99 and resume from before the first spike; use an update that is bounded
+    per tensor (StableAdamW). Do not reset the optimizer state without a new warm-up. About
+    epsilon the sources disagree: smaller values helped OLMo 2 and others, larger ones were
+    reported to calm spikes; decide by the share of entries below epsilon, not by rule. A smaller
+    beta2 makes the sawtooth at epoch boundaries stronger, and it did not save BigScience's 104B.
+
+References:
+    - Stable and low-precision training, arXiv 2304.13013: spikes follow 1-8 steps after
+      RMS_t = sqrt(mean(g^2 / v)) rises.
+    - Adaptive preconditioners trigger loss spikes, arXiv 2506.04805.
+    - A Theory on Adam Instability in Large-Scale Machine Learning, arXiv 2304.09871.
+    - OLMo 2, arXiv 2501.00656: epsilon 1e-5 to 1e-8; Small-scale proxies, arXiv 2309.14322.
+"""
+
+from forensics.case import Case
+from forensics.causes import _changes as changes
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_clipping import clipping_tight
+from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary, gradient_shrank
+from forensics.causes._looks_learning_rate import lr_far_above_range
+from forensics.causes._looks_loss_shape import drifted, repeated_events
+from forensics.causes._looks_outcome import BROKE, early, explains
+from forensics.causes._looks_schedule import lr_steady
+from forensics.causes._looks_settings import (
+    adaptive_optimizer,
+    beta2_long,
+    beta2_short,
+    gradient_at_epsilon,
+    large_batch,
+)
+from forensics.findings import Change, Outcome
+
+CALMER_BETA2 = 0.95
+
+
+def _verify(case: Case) -> str:
+    return (
+        f"Load the optimizer state of {changes.restart_from(case)}, take the gradient of the "
+        "suspect batch and compute sqrt(mean(g**2 / v)) for each tensor: values above 2 in a few "
+        "tensors, against about 1 for a neighbouring batch, confirm it."
+    )
+
+
+def _fix(case: Case) -> list[str]:
+    betas = case.config.betas
+    now = f" from {betas[1]:g}" if betas else ""
+    return [
+        f"Lower beta2{now} to {CALMER_BETA2:g} (at most 0.99) and resume from "
+        f"{changes.restart_from(case)}.",
+        "Bound the update of each tensor by dividing its learning rate by max(1, RMS_t), as "
+        "StableAdamW does.",
+        "Check the share of entries whose second moment is below epsilon before changing epsilon; "
+        "advice in the literature points both ways.",
+    ]
+
+
+def _changes(case: Case) -> tuple[Change, ...]:
+    betas = case.config.betas
+    if betas is not None and betas[1] <= CALMER_BETA2:
+        return ()
+    return (Change("adam_beta2", betas[1] if betas else None, CALMER_BETA2),)
+
+
+CAUSE = Cause(
+    name="adam_instability",
+    title="Adam's second moment out of date",
+    family=Family.OPTIMISATION,
+    prior=0.25,
+    claim="Adam's second moment (or its epsilon) no longer matched the gradients, which made the "
+    "updates of some tensors several times too long.",
+    clues=(
+        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
+        Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -DECISIVE),
+        Clue("beta2_long", beta2_long, MODERATE, group="beta2"),
+        Clue("beta2_short", beta2_short, -MODERATE, group="beta2"),
+        Clue("gradient_at_epsilon", gradient_at_epsilon, STRONG),
+        Clue("gradient_ordinary", gradient_ordinary, MODERATE, group="gradient"),
+        Clue("gradient_jumped", gradient_jumped, -MODERATE, group="gradient"),
+        Clue("quiet_before", gradient_shrank, MODERATE),
+        Clue("rate_steady", lr_steady, WEAK, group="rate"),
+        Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
+        Clue("repeated_spikes", repeated_events, WEAK),
+        Clue("drift", drifted, -WEAK),
+        Clue("large_batch", large_batch, WEAK),
+        Clue("clipped_all_the_same", clipping_tight, WEAK),
+        Clue("early", early, -MODERATE),
+    ),
+    verify=_verify,
+    fix=_fix,
+    changes=_changes,
+    needs=(
+        "Adam's second moment in the last checkpoint before the failure.",
+        "The gradient of the suspect batch and of a neighbour, tensor by tensor (a replay).",
+    ),
+)

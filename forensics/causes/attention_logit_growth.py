@@ -1,0 +1,105 @@
+"""Attention-logit growth: queries and keys grow until attention is a hard switch.
+
+What it claims:
+    Nothing bounds the product of queries and keys. Over hundreds to thousands of steps the logits
+    of a few heads grow to where softmax is saturated (and, in 16 bits, its inputs overflow); small
+    changes of the weights then change the output completely.
+
+How it shows:
+    Spikes that recover at first and come closer together, then one that does not, or a jump to a
+    stable, higher level; gradients of infinity while the loss is still finite. Another optimizer, a
+    reset of its state or a lower rate only delay it.
+
+For:
+    - A largest attention logit above 100 (watch), 1,000 (harm), 10,000 (diverged).
+    - Growing or thickening spikes late in training; a jump to a stable level.
+    - Infinite gradients in bf16; relapse after the rate was lowered.
+
+Against:
+    - Queries and keys are normalised, or the logits capped.
+    - Logged logits that stay small; a model without attention.
+    - The first steps of training: growth takes time.
+
+What to do:
+    Normalise queries and keys (a warm start costs a short re-warm-up), or rescale the projections
+    of the worst heads by sqrt(100 / largest logit) as QK-clip does; resume from well before the
+    first spike. Lowering the rate or raising weight decay on the projections did not work in the
+    reports below.
+
+References:
+    - Small-scale proxies, arXiv 2309.14322: logits above 1e4 always diverged; QK-norm cures it.
+    - M. Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters, arXiv 2302.05442.
+    - Kimi K2, arXiv 2507.20534: QK-clip at 100, no spike in 15.5 T tokens.
+    - Marin 32B retrospective: other optimizers relapsed, QK-norm stopped the spikes.
+"""
+
+from forensics.case import Case
+from forensics.causes import _changes as changes
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_activations import (
+    activations_grow,
+    attention_logits_harmful,
+    attention_logits_watched,
+)
+from forensics.causes._looks_gradients import gradient_infinite
+from forensics.causes._looks_learning_rate import lr_far_above_range
+from forensics.causes._looks_loss_shape import escalating, settled_higher
+from forensics.causes._looks_model import attention_used, qk_normalised
+from forensics.causes._looks_outcome import BROKE, early, explains
+from forensics.causes._looks_precision import half_precision
+from forensics.causes._looks_schedule import lowered_in_vain
+from forensics.findings import Change, Outcome
+
+
+def _verify(case: Case) -> str:
+    return (
+        f"With {changes.restart_from(case)} and an earlier checkpoint, record max(q @ k.T / "
+        "sqrt(d)) of each head on one batch: a few heads above 1,000, and much lower before, "
+        "confirm it; scaling their Wq and Wk down should bring the loss back."
+    )
+
+
+def _fix(case: Case) -> list[str]:
+    return [
+        f"Add normalisation of queries and keys and resume from {changes.restart_from(case)} with "
+        f"a re-warm-up of {changes.longer_warmup(case).after:,} steps.",
+        "Or rescale Wq and Wk of each head whose largest logit exceeds 100 by sqrt(100 / logit) "
+        "after each step.",
+        "Compute attention logits and softmax in fp32, and log their maximum by head.",
+    ]
+
+
+def _changes(case: Case) -> tuple[Change, ...]:
+    return (Change("qk_norm", qk_normalised(case).holds, True),)
+
+
+CAUSE = Cause(
+    name="attention_logit_growth",
+    title="Attention logits growing without bound",
+    family=Family.MODEL,
+    prior=0.2,
+    claim="The attention logits of a few heads grew until attention saturated, and training broke "
+    "on it.",
+    clues=(
+        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
+        Clue("logits_harmful", attention_logits_harmful, DECISIVE, -STRONG, group="logits"),
+        Clue("logits_watched", attention_logits_watched, STRONG, -STRONG, group="logits"),
+        Clue("activations_grow", activations_grow, MODERATE, group="logits"),
+        Clue("queries_normalised", qk_normalised, -STRONG, WEAK),
+        Clue("attention_used", attention_used, WEAK, -DECISIVE),
+        Clue("settled_higher", settled_higher, MODERATE, group="shape"),
+        Clue("escalating", escalating, MODERATE, group="shape"),
+        Clue("gradient_infinite", gradient_infinite, MODERATE, group="overflow"),
+        Clue("half_precision", half_precision, -WEAK, group="overflow"),
+        Clue("lowered_in_vain", lowered_in_vain, MODERATE),
+        Clue("early", early, -MODERATE, WEAK),
+        Clue("rate_far_above_range", lr_far_above_range, -STRONG),
+    ),
+    verify=_verify,
+    fix=_fix,
+    changes=_changes,
+    needs=(
+        "The largest attention logit of each head on one batch, in two checkpoints (a replay).",
+        "The spectral norms of Wq and Wk over the checkpoints.",
+    ),
+)

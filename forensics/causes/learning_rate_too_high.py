@@ -1,0 +1,134 @@
+"""Learning rate too high: every update overshoots, however good its gradient.
+
+What it claims:
+    An update is the learning rate times a direction. Here the rate is the factor that is too
+    large: the weights are thrown past the region in which the gradient means anything, and the
+    loss rises instead of falling.
+
+How it shows:
+    The loss turns upward, spikes again and again or jumps to a high level while the rate is near
+    its peak, typically as the warm-up ends. It recovers, if at all, only as the schedule brings
+    the rate down. Clipping acts on most steps. Other data or another seed move the failure but do
+    not remove it.
+
+For:
+    - A rate above what is documented: 2e-5 for full fine-tuning, 2e-4 for LoRA, 1e-3 for Adam
+      from scratch, 0.1 for SGD.
+    - The failure begins near the peak of the rate, around the end of the warm-up, or late in a
+      run whose rate never decays.
+    - Repeated spikes; a drift of the loss; more than half of the steps clipped; updates above a
+      hundredth of the weights.
+
+Against:
+    - The failure begins far below the peak, after long calm.
+    - It came back although the rate had been lowered.
+    - A number was non-finite before any update, or from one step to the next with no rise before.
+
+What to do:
+    Go back to the last healthy checkpoint with a third of the rate (a fifth less where the loss
+    only drifted), keep a warm-up of about 3 % of the run and a decaying schedule. If that only
+    delays the failure, the cause lies elsewhere: initialisation, attention logits, data.
+
+References:
+    - Google Research, Deep Learning Tuning Playbook: check at five to ten times the best rate; if
+      more than half of the updates are clipped, cut the rate.
+    - BigScience 104B chronicles: three reductions of the rate only delayed the divergence; the
+      initialisation was at fault.
+    - Small-scale proxies for large-scale Transformer training instabilities, arXiv 2309.14322.
+"""
+
+from forensics.case import Case
+from forensics.causes import _changes as changes
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_clipping import clipping_frequent, clipping_saturated
+from forensics.causes._looks_learning_rate import (
+    lr_above_range,
+    lr_far_above_range,
+    lr_high_for_batch,
+    lr_tiny,
+)
+from forensics.causes._looks_loss_shape import drifted, repeated_events
+from forensics.causes._looks_non_finite import instant
+from forensics.causes._looks_outcome import BROKE, before_any_update, explains
+from forensics.causes._looks_resume import soon_after_resume
+from forensics.causes._looks_schedule import (
+    loss_follows_lr,
+    lowered_in_vain,
+    never_decayed,
+    onset_after_decay,
+    onset_around_warmup_end,
+    onset_near_peak,
+    onset_while_rising,
+)
+from forensics.causes._looks_updates import updates_large
+from forensics.findings import Change, Outcome
+
+
+def _verify(case: Case) -> str:
+    change, steps = changes.lower_lr(case), changes.failing_stretch(case)
+    rates = (
+        f"{change.before:g}, {change.before / 2:g} and {change.before / 10:g}"
+        if change
+        else "the present one, a half and a tenth of it"
+    )
+    return (
+        f"From {changes.restart_from(case)}, train {steps} steps on the same data at learning "
+        f"rates {rates}: if the instability shrinks with the rate, the rate is the cause; if it "
+        "only comes later, it is not."
+    )
+
+
+def _fix(case: Case) -> list[str]:
+    clip = changes.clip_norm(case)
+    return [
+        f"Restart from {changes.restart_from(case)} with the learning rate changed "
+        f"{changes.lr_words(case)}.",
+        f"Warm up over about {changes.longer_warmup(case).after:,} steps and let the rate decay "
+        "afterwards.",
+        f"Clip the global gradient norm at {clip.after:g}; if that still acts on more than a fifth "
+        "of the steps, lower the rate further.",
+    ]
+
+
+def _changes(case: Case) -> tuple[Change, ...]:
+    change = changes.lower_lr(case)
+    return () if change is None else (change,)
+
+
+CAUSE = Cause(
+    name="learning_rate_too_high",
+    title="Learning rate too high",
+    family=Family.OPTIMISATION,
+    prior=1.0,
+    claim="The learning rate is too high for this model, optimizer and batch, so that ordinary "
+    "gradients make updates that overshoot.",
+    clues=(
+        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
+        Clue("rate_far_above_range", lr_far_above_range, DECISIVE, group="level"),
+        Clue("rate_above_range", lr_above_range, STRONG, -WEAK, group="level"),
+        Clue("rate_high_for_batch", lr_high_for_batch, STRONG, group="level"),
+        Clue("rate_tiny", lr_tiny, -STRONG, group="level"),
+        Clue("begins_around_warmup_end", onset_around_warmup_end, STRONG, group="timing"),
+        Clue("begins_while_rate_rises", onset_while_rising, MODERATE, group="timing"),
+        Clue("begins_near_peak", onset_near_peak, MODERATE, group="timing"),
+        Clue("begins_after_decay", onset_after_decay, -STRONG, group="timing"),
+        Clue("rate_never_decayed", never_decayed, MODERATE, group="timing"),
+        Clue("loss_follows_rate", loss_follows_lr, STRONG),
+        Clue("repeated_spikes", repeated_events, MODERATE, group="shape"),
+        Clue("drift", drifted, MODERATE, group="shape"),
+        Clue("clipping_saturated", clipping_saturated, STRONG, group="clipping"),
+        Clue("clipping_frequent", clipping_frequent, MODERATE, group="clipping"),
+        Clue("updates_large", updates_large, STRONG, -MODERATE),
+        Clue("lowered_in_vain", lowered_in_vain, -STRONG),
+        Clue("no_warning", instant, -MODERATE, group="start"),
+        Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
+        Clue("after_resume", soon_after_resume, -MODERATE),
+    ),
+    verify=_verify,
+    fix=_fix,
+    changes=_changes,
+    needs=(
+        "The same stretch of training at a lower rate (a replay from the last healthy checkpoint).",
+        "The update ratio |dw|/|w| of each layer, from two neighbouring checkpoints.",
+    ),
+)
