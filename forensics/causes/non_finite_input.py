@@ -36,15 +36,16 @@ from forensics.findings import Outcome
 
 def _verify(case: Case) -> str:
     return (
-        f"Load {broken_words(case)} and print torch.isfinite(x).all() of every tensor in it. On the "
-        "whole data set: for i, sample in enumerate(dataset): assert all values are finite, else "
-        "print i."
+        f"Load {broken_words(case)} and print torch.isfinite(x).all() of every tensor in it. On "
+        "the whole data set: for i, sample in enumerate(dataset): assert all values are finite, "
+        "else print i."
     )
 
 
 def _fix(case: Case) -> list[str]:
     return [
-        f"Find the non-finite samples, beginning with {broken_words(case)}, and repair or drop them.",
+        f"Find the non-finite samples, beginning with {broken_words(case)}, and repair or drop "
+        "them.",
         "Add the check to the loader, so that a sample fails there with its number and not in the "
         "model.",
         "Look for divisions by a standard deviation of 0 and logarithms of 0 in the preprocessing.",

@@ -1,0 +1,45 @@
+"""Looks at whether anything went wrong at all."""
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Seen
+from forensics.causes._wording import at_step, number
+from forensics.findings import Outcome, Severity
+from forensics.signals import Signal
+
+
+def nothing_failed(case: Case) -> Seen:
+    """No episode counts as a failure."""
+    if case.judgement.outcome is Outcome.UNKNOWN:
+        return Seen(None, "Needs enough logged points to tell how the run ended.")
+    failed = [e for e in case.episodes if e.severity is Severity.FAILURE]
+    if failed:
+        name = failed[0].kind.value.replace("_", " ")
+        return Seen(
+            False,
+            f"A {name} at {at_step(failed[0].onset_step)} counts as a failure.",
+            (failed[0].onset_step,),
+        )
+    signals = len(case.timeline.tracks)
+    if case.judgement.outcome.is_failure or not signals:
+        return Seen(None, "Needs logged quantities to look at.")
+    return Seen(True, f"In {f'{signals:,} logged quantities'} nothing counts as a failure.")
+
+
+def ends_near_best(case: Case, share: float = 0.05) -> Seen:
+    """The loss ends near the best level it ever had."""
+    found = facts.points(case.track(Signal.TRAIN_LOSS))
+    if found is None or len(found) < 10:
+        return Seen(None, "Needs ten training losses.")
+    width = max(len(found) // 20, 3)
+    count_of_windows = len(found) // width
+    levels = np.median(found.value[-count_of_windows * width :].reshape(-1, width), axis=1)
+    best, last = float(levels.min()), float(levels[-1])
+    noise = float(np.median(np.abs(np.diff(found.value))))
+    return Seen(
+        last <= best + share * abs(best) + noise,
+        f"The loss ends at {number(last)}; the best level of its {count_of_windows} stretches is "
+        f"{number(best)}.",
+    )

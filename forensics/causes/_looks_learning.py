@@ -1,0 +1,123 @@
+"""Looks at how far the model learned: accuracy, chance levels, a loss that vanishes at once."""
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _facts as facts
+from forensics.causes._base import Seen
+from forensics.causes._wording import at_step, count, number, percent
+from forensics.findings import EpisodeKind
+from forensics.signals import Signal
+
+_ACCURACIES = (Signal.TRAIN_ACCURACY, Signal.EVAL_ACCURACY)
+
+
+def accuracy_high_and_flat(case: Case, high: float = 0.6, gain: float = 0.03) -> Seen:
+    """Accuracy is high from its first point and hardly moves: always the same answer pays."""
+    shown = _accuracy(case)
+    if shown is None:
+        return Seen(None, "Needs the accuracy, best for each class.")
+    name, value = shown
+    first, moved = float(value[0]), float(np.median(value[-3:]) - value[0])
+    flat = first >= high and abs(moved) <= gain
+    return Seen(
+        flat,
+        f"The {name} was {percent(first)} at its first point and {percent(float(value[-1]))} at "
+        "its last.",
+    )
+
+
+def accuracy_at_chance(case: Case) -> Seen:
+    """Accuracy ends where guessing does."""
+    shown, classes = _accuracy(case), case.config.num_classes
+    if shown is None or not classes:
+        return Seen(None, "Needs the accuracy and the number of classes.")
+    name, value = shown
+    last, chance = float(np.median(value[-3:])), 1 / classes
+    return Seen(
+        last <= 1.5 * chance,
+        f"The {name} ends at {percent(last)}; guessing among {classes:,} classes gives "
+        f"{percent(chance)}.",
+    )
+
+
+def accuracy_capped(case: Case, lowest: float = 0.3, highest: float = 0.97) -> Seen:
+    """Training accuracy rose, then stopped well short of everything right."""
+    found = facts.points(case.track(Signal.TRAIN_ACCURACY))
+    if found is None or len(found) < 8:
+        return Seen(None, "Needs the accuracy on the training data.")
+    value = _as_share(found.value)
+    last = float(np.median(value[-max(len(value) // 10, 3) :]))
+    earlier = float(np.median(value[-max(len(value) // 3, 6) : -max(len(value) // 10, 3)]))
+    capped = lowest <= last <= highest and last > value[0] + 0.1 and last - earlier < 0.01
+    return Seen(
+        capped,
+        f"Training accuracy ends at {percent(last)}, a third of the run before it "
+        f"was {percent(earlier)}.",
+    )
+
+
+def loss_vanished(case: Case, share: float = 0.02, within: float = 0.1) -> Seen:
+    """The loss fell to next to nothing at once: the answer stands in the input."""
+    found = facts.points(case.track(Signal.TRAIN_LOSS))
+    first = facts.initial_loss(case)
+    if found is None or first is None or len(found) < 20 or first <= 0:
+        return Seen(None, "Needs twenty training losses from the first step on.")
+    if case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE):
+        return Seen(False, "The log shows zeros in place of NaN.")
+    early = found.value[: max(int(within * len(found)), 8)]
+    low = np.flatnonzero((early <= share * first) & (early != 0))
+    gone = bool(len(low)) and float(np.median(found.value)) <= share * first
+    where = f" by {at_step(int(found.step[low[0]]))}" if gone else ""
+    return Seen(
+        gone,
+        f"The loss went from {number(first)} to {number(float(early.min()))} within "
+        f"its first {count(len(early), 'logged point')}{where}.",
+    )
+
+
+def rests_below_chance(case: Case, lowest: float = 0.02, highest: float = 0.8) -> Seen:
+    """The loss rests well below a uniform guess, far from zero, and got there early."""
+    found, classes = case.episodes_of(EpisodeKind.PLATEAU), case.config.num_classes
+    if not found or not classes or classes < 2:
+        return Seen(None, "Needs a plateau of the loss and the number of classes.")
+    level = found[0].details.get("level", found[0].baseline)
+    if level is None:
+        return Seen(None, "Needs the level of the plateau.")
+    chance, line = float(np.log(classes)), case.timeline
+    soon = found[0].onset_step - line.first_step <= 0.2 * max(line.last_step - line.first_step, 1)
+    return Seen(
+        soon and lowest * chance < float(level) < highest * chance,
+        f"From {at_step(found[0].onset_step)} the loss rests at {number(float(level))}; a uniform "
+        f"guess among {classes:,} classes costs {number(chance)}.",
+        (found[0].onset_step,),
+    )
+
+
+def loss_fell(case: Case, share: float = 0.05) -> Seen:
+    """The loss ends clearly below where it began."""
+    found = facts.points(case.track(Signal.TRAIN_LOSS)) or facts.points(
+        case.track(Signal.TRAIN_LOSS_EPOCH)
+    )
+    if found is None or len(found) < 4:
+        return Seen(None, "Needs the training loss.")
+    edge = max(min(len(found) // 10, 50), 1)
+    first, last = float(np.median(found.value[:edge])), float(np.median(found.value[-edge:]))
+    return Seen(
+        last < first - share * abs(first),
+        f"The training loss went from {number(first)} to {number(last)}.",
+    )
+
+
+def _accuracy(case: Case) -> tuple[str, np.ndarray] | None:
+    """The first logged accuracy with at least three points, as shares of 1."""
+    for signal in _ACCURACIES:
+        found = facts.points(case.track(signal))
+        if found is not None and len(found) >= 3:
+            return signal.value.replace("_", " "), _as_share(found.value)
+    return None
+
+
+def _as_share(value: np.ndarray) -> np.ndarray:
+    """Some tools log accuracy in percent."""
+    return value / 100 if float(np.max(value)) > 1.5 else value

@@ -1,0 +1,33 @@
+"""Places of a run in words: which batch, between which steps, from which point on."""
+
+from forensics.case import Case
+from forensics.causes import _spikes as spikes
+from forensics.causes._wording import at_step, listing
+
+
+def batch_words(case: Case) -> str:
+    """The batches to suspect for the main spike or the first non-finite loss."""
+    steps = spikes.suspect_steps(case)
+    if len(steps) == 1:
+        return f"the batch of {at_step(steps[0])}"
+    if steps:
+        return f"the batches of steps {steps[0]:,} to {steps[-1]:,}"
+    return f"the batch of {onset_words(case)}"
+
+
+def broken_words(case: Case) -> str:
+    """The batches whose loss was not finite."""
+    steps = spikes.non_finite_steps(case, most=4)
+    if len(steps) > 1:
+        return f"the batches of {listing(steps)}"
+    return f"the batch of {at_step(steps[0]) if steps else onset_words(case)}"
+
+
+def onset_words(case: Case) -> str:
+    """Where the failure began, as narrow as the log interval allows."""
+    onset, after = case.judgement.onset_step, case.judgement.after_step
+    if onset is None:
+        return "the suspect step"
+    if after is not None and onset - after > 1:
+        return f"steps {after + 1:,} to {onset:,}"
+    return at_step(onset)

@@ -1,0 +1,90 @@
+"""Bad batch: corrupted samples in one batch gave one update that was far too large.
+
+What it claims:
+    One batch holds damaged or mislabelled samples (repeats, control characters, constant images,
+    broken encodings). Its loss and its gradient are outliers in the same step; training before it
+    was sound.
+
+How it shows:
+    The loss jumps to its full height in a single logged point, the gradient norm jumps in that
+    very step, and the loss comes back within tens of steps. The same samples do it again at the
+    same place of every epoch.
+
+For:
+    One logged point; gradient and loss in the same step, with a calm step before; at least twice
+    the level; the same place of each epoch.
+
+Against:
+    A gradient norm that grew over several steps (an update out of control does that); a slow
+    climb to the peak; spikes at ever new places; a loss that does not come back.
+
+What to do:
+    Look at the samples of the suspect steps. Skip or repair them; skip the batch before as well.
+    A batch that is valid and merely hard is to be kept: see ``hard_but_valid_batch``, which logs
+    alone can rarely tell from this one.
+
+References:
+    PaLM, arXiv 2204.02311, section 5.1 (restart 100 steps before, skip 200 to 500 batches).
+    OLMo 2, arXiv 2501.00656, section 3 (repeated n-grams). Lightning's SpikeDetection skips the
+    batch and the one before it.
+"""
+
+from forensics.case import Case
+from forensics.causes import _looks_spike as spike
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_loss_shape import repeated_events
+from forensics.causes._looks_outcome import explains
+from forensics.causes._spikes import main_spike, suspect_steps
+from forensics.causes._where import batch_words
+from forensics.causes._wording import at_step
+from forensics.findings import Outcome
+
+
+def _verify(case: Case) -> str:
+    return (
+        f"From the checkpoint before it, compute loss and gradient norm of {batch_words(case)} and "
+        "of a neighbouring batch, then of both at a checkpoint at least 100 steps older. Bad at "
+        "both checkpoints: the data. Bad at one only: the data met weights in a fragile state."
+    )
+
+
+def _fix(case: Case) -> list[str]:
+    spike_found = main_spike(case)
+    where = "the suspect step" if spike_found is None else at_step(spike_found.onset_step)
+    return [
+        f"Print the samples of {where}: source, length, labels, longest repeat, share of unusual "
+        "characters or constant pixels.",
+        "Remove or repair what is damaged, and filter the rest of the data by the same rule.",
+        "Resume from the checkpoint before it and skip those batches.",
+        "Keep a clip on the gradient norm, so that the next one does less harm.",
+    ]
+
+
+CAUSE = Cause(
+    name="bad_batch",
+    title="Bad batch",
+    family=Family.DATA,
+    prior=0.6,
+    claim="One batch of damaged samples gave a loss and a gradient far outside the usual.",
+    clues=(
+        *explains(
+            (Outcome.SPIKED_RECOVERED, Outcome.SPIKED_UNRECOVERED),
+            (Outcome.DIVERGED, Outcome.NON_FINITE),
+        ),
+        Clue("one_point", spike.one_point, STRONG, -WEAK, group="shape"),
+        Clue("sudden", spike.sudden, MODERATE, -STRONG, group="shape"),
+        Clue("gradient_same_step", spike.gradient_same_step, STRONG, -WEAK, group="gradient"),
+        Clue("gradient_built_up", spike.gradient_built_up, -STRONG, group="gradient"),
+        Clue("tall", spike.tall, MODERATE, -MODERATE, group="height"),
+        Clue("recurs_each_epoch", spike.recurs_each_epoch, MODERATE, -WEAK, group="recurrence"),
+        Clue("repeated_events", repeated_events, -MODERATE, group="recurrence"),
+        Clue("recovered_soon", spike.recovered_soon, WEAK, -MODERATE),
+    ),
+    verify=_verify,
+    fix=_fix,
+    skip=suspect_steps,
+    needs=(
+        "the batch of the suspect step (batches/step_<N>.safetensors or a replay file)",
+        "a replay of the same batch at the checkpoint before and at a much earlier one",
+    ),
+)

@@ -1,0 +1,97 @@
+"""Label misalignment: the labels do not belong to the inputs they stand beside.
+
+What it claims:
+    Inputs and labels are paired wrongly: shuffled apart, shifted by one too many or one too few,
+    joined on the wrong key. The model sees correct gradients of a wrong task.
+
+How it shows:
+    Shuffled: the loss falls to the entropy of the labels and stays, accuracy at chance, with a
+    healthy gradient. Shifted twice: a pretrained model starts far too high and trains to a worse
+    level. Not shifted: the answer stands in the input and the loss is next to zero at once.
+
+For:
+    A plateau at the level of guessing with a healthy gradient and an ordinary learning rate;
+    accuracy at chance; a first loss above a uniform guess; a loss that vanishes at once.
+
+Against:
+    A dead gradient (then nothing can be learned from any labels); a tiny learning rate; steady
+    progress.
+
+What to do:
+    Look at twenty samples with their labels, as the model gets them. Overfit one batch. Score the
+    labels shifted by -1, 0, +1 and +2: the right shift has the lowest loss.
+
+References:
+    Karpathy, A Recipe for Training Neural Networks. huggingface/transformers issue 47394 and
+    LlamaFactory issue 10457 (shifted twice).
+"""
+
+from forensics.case import Case
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_gradients import gradient_alive
+from forensics.causes._looks_learning import (
+    accuracy_at_chance,
+    accuracy_high_and_flat,
+    loss_vanished,
+)
+from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny, lr_zero
+from forensics.causes._looks_loss_shape import initial_far_above_chance, plateau_level
+from forensics.causes._looks_outcome import explains
+from forensics.findings import Outcome
+
+
+def _verify(case: Case) -> str:
+    shift = (
+        ""
+        if case.config.vocab_size is None and case.config.seq_len is None
+        else (
+            " For a language model, score one batch with its labels shifted by -1, 0, +1 and +2: "
+            "the lowest loss must be at the shift the model expects."
+        )
+    )
+    return (
+        "Train on one batch of 16 samples for 200 steps with its own labels, then with the labels "
+        f"permuted: only the first may be learned much faster.{shift}"
+    )
+
+
+def _fix(_: Case) -> list[str]:
+    return [
+        "Decode or draw twenty samples with their labels, from the loader and not from the files.",
+        "Shift labels exactly once: in the collator or in the model.",
+        "Apply one permutation to inputs and labels, and join tables on a key instead of a row.",
+    ]
+
+
+CAUSE = Cause(
+    name="label_misalignment",
+    title="Labels do not match their inputs",
+    family=Family.DATA,
+    prior=0.35,
+    claim="Labels stand beside inputs they do not belong to, so there is nothing to learn but "
+    "their frequencies.",
+    clues=(
+        *explains((Outcome.STALLED,), (Outcome.VALIDATION_FAILED, Outcome.OVERFIT)),
+        Clue(
+            "rests_on_guessing",
+            plateau_level("ln_classes", "ln_vocab", "label_entropy"),
+            STRONG,
+            -MODERATE,
+            group="level",
+        ),
+        Clue("loss_vanished", loss_vanished, STRONG, group="level"),
+        Clue("gradient_alive", gradient_alive, MODERATE, -STRONG),
+        Clue("accuracy_at_chance", accuracy_at_chance, MODERATE, -STRONG, group="accuracy"),
+        Clue("accuracy_high", accuracy_high_and_flat, -STRONG, group="accuracy"),
+        Clue("first_above_chance", initial_far_above_chance, WEAK),
+        Clue("rate_zero", lr_zero, -STRONG, group="rate"),
+        Clue("rate_tiny", lr_tiny, -STRONG, WEAK, group="rate"),
+        Clue("rate_far_too_high", lr_far_above_range, -STRONG, group="rate"),
+    ),
+    verify=_verify,
+    fix=_fix,
+    needs=(
+        "a batch with its labels (batches/step_<N>.safetensors or a replay file)",
+        "the loss of that batch with the labels shifted and permuted",
+    ),
+)

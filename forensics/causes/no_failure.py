@@ -1,0 +1,62 @@
+"""No failure: the run trained as it should, or left its band and came back by itself.
+
+What it claims:
+    There is nothing to repair. Noise, a first loss that is high, single spikes that recover and
+    oscillation with the epoch belong to training.
+
+How it shows:
+    The loss ends well below where it began, nothing that left its band stayed outside, validation
+    follows.
+
+For:
+    No episode that counts as a failure; a loss that fell; every spike back in its band.
+
+Against:
+    A failure of whatever kind; a loss that never fell.
+
+What to do:
+    Nothing. The checklist of the report may still hold advice for the next run.
+
+References:
+    BLOOM-176B chronicles, 12 April 2022: one spike, recovered within 30 steps, training went on.
+    Epochal sawtooth, arXiv 2410.10056.
+"""
+
+from forensics.case import Case
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family
+from forensics.causes._looks_health import ends_near_best, nothing_failed
+from forensics.causes._looks_learning import loss_fell
+from forensics.causes._looks_outcome import ended
+from forensics.findings import Outcome
+
+_FAILURES = tuple(o for o in Outcome if o.is_failure)
+
+
+def _verify(case: Case) -> str:
+    return (
+        "Evaluate the last checkpoint on a held-out set and compare it with what the run was "
+        f"started for ({case.timeline.last_step:,} steps were logged)."
+    )
+
+
+def _fix(_: Case) -> list[str]:
+    return ["Nothing to repair: go on, or use the last checkpoint."]
+
+
+CAUSE = Cause(
+    name="no_failure",
+    title="No failure",
+    family=Family.NOTHING_WRONG,
+    prior=1.0,
+    claim="The run trained as it should; there is nothing to repair.",
+    clues=(
+        Clue("healthy", ended(Outcome.HEALTHY), DECISIVE, group="outcome"),
+        Clue("recovered", ended(Outcome.SPIKED_RECOVERED), MODERATE, group="outcome"),
+        Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
+        Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),
+        Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),
+        Clue("ends_near_best", ends_near_best, MODERATE, -MODERATE, group="progress"),
+    ),
+    verify=_verify,
+    fix=_fix,
+)

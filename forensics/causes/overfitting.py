@@ -1,0 +1,87 @@
+"""Overfitting: the model learned its training samples by heart.
+
+What it claims:
+    From some step on, further training improves the training loss and worsens validation.
+
+How it shows:
+    The validation loss has a minimum and rises after it, the training loss goes on falling.
+
+For:
+    A validation loss that turned; a training loss that fell further; several passes over the data.
+
+Against:
+    A gap between training and validation from the start; validation accuracy still rising (then
+    only the confidence of the wrong answers grows).
+
+What to do:
+    Keep the checkpoint of the best validation. Fewer epochs, more data, more regularisation.
+
+References:
+    Prechelt, Early Stopping, but when? (1998). Guo and others, On Calibration of Modern Neural
+    Networks, arXiv 1706.04599 (loss rises while accuracy does too).
+"""
+
+from forensics.case import Case
+from forensics.causes import _looks_validation as validation
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_outcome import explains
+from forensics.causes._wording import at_step
+from forensics.findings import Change, EpisodeKind, Outcome
+
+
+def _best_step(case: Case) -> int | None:
+    found = case.episodes_of(EpisodeKind.OVERFIT)
+    best = found[0].details.get("best_step") if found else None
+    return None if best is None else int(best)
+
+
+def _verify(case: Case) -> str:
+    best = _best_step(case)
+    at = "the best validation" if best is None else at_step(best)
+    return (
+        f"Evaluate the checkpoint nearest {at} and the last one on a fresh held-out set: the "
+        "earlier one must be better. On the training set the last one is."
+    )
+
+
+def _fix(case: Case) -> list[str]:
+    best = _best_step(case)
+    keep = "of the best validation" if best is None else f"nearest {at_step(best)}"
+    return [
+        f"Use the checkpoint {keep}; the training after it can be thrown away.",
+        "Stop early: save at every validation and keep the best (load_best_model_at_end, patience "
+        "3).",
+        "Train for fewer epochs, on more data, with dropout, weight decay or augmentation; with "
+        "LoRA, a lower rank.",
+    ]
+
+
+def _changes(case: Case) -> tuple[Change, ...]:
+    best, total = _best_step(case), case.config.total_steps
+    if best is None or best <= 0:
+        return ()
+    if total is not None and best < total:
+        return (Change("total_steps", total, best),)
+    return (Change("early_stopping", None, "patience 3"),)
+
+
+CAUSE = Cause(
+    name="overfitting",
+    title="Overfitting",
+    family=Family.OBJECTIVE,
+    prior=0.8,
+    claim="The model learned its training samples by heart: validation worsened while training "
+    "improved.",
+    clues=(
+        *explains((Outcome.OVERFIT,), (Outcome.VALIDATION_FAILED,)),
+        Clue("turned", validation.overfitted, DECISIVE, -STRONG),
+        Clue("training_fell", validation.training_kept_falling, MODERATE, -STRONG),
+        Clue("many_epochs", validation.many_epochs, WEAK, -WEAK),
+        Clue("apart", validation.validation_form("gap_from_start", "flat"), -STRONG),
+        Clue("accuracy_rises", validation.accuracy_still_rises, -WEAK, WEAK),
+    ),
+    verify=_verify,
+    fix=_fix,
+    changes=_changes,
+    needs=("a held-out set that no decision was based on",),
+)

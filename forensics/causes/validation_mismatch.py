@@ -1,0 +1,69 @@
+"""Validation mismatch: validation measures something else than training teaches.
+
+What it claims:
+    The validation data differ from the training data (other preprocessing, other labels, another
+    tokenizer, another domain), leak from it, or are evaluated by other code.
+
+How it shows:
+    A gap from the first validation on that never closes, a jump while training is as usual, a
+    validation that does not move, or one far better than training.
+
+For:
+    A gap from the start; a jump of validation alone; validation far below the training loss.
+
+Against:
+    A validation loss that fell first and turned later, which is overfitting; batch normalisation,
+    whose running statistics break validation alone.
+
+What to do:
+    Run the evaluation code on training samples: it must give the training loss. Count the samples
+    that both sets share.
+
+References:
+    DeepChecker's check of training against evaluation mode. Karpathy, A Recipe for Training Neural
+    Networks.
+"""
+
+from forensics.case import Case
+from forensics.causes import _looks_validation as validation
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_model import batchnorm_used
+from forensics.causes._looks_outcome import explains
+from forensics.causes._where import onset_words
+from forensics.findings import Outcome
+
+
+def _verify(case: Case) -> str:
+    return (
+        f"At the checkpoint nearest {onset_words(case)}, run the evaluation code on 500 training "
+        "samples, in evaluation mode: their loss must be about the logged training loss. If it is "
+        "not, the code differs; if it is, the data do. Count samples that stand in both sets."
+    )
+
+
+def _fix(_: Case) -> list[str]:
+    return [
+        "Use one function for the preprocessing of both sets, and print a sample of each.",
+        "Draw the validation set at random from the same source, without shared samples.",
+        "Check label mapping, tokenizer, padding and ignored labels of the validation loader.",
+    ]
+
+
+CAUSE = Cause(
+    name="validation_mismatch",
+    title="Validation does not match training",
+    family=Family.OBJECTIVE,
+    prior=0.4,
+    claim="The data or the code of validation differ from those of training.",
+    clues=(
+        *explains((Outcome.VALIDATION_FAILED,), (Outcome.OVERFIT,)),
+        Clue("apart", validation.validation_form("gap_from_start", "flat"), STRONG, group="form"),
+        Clue("jumped", validation.validation_form("jump"), MODERATE, group="form"),
+        Clue("far_better", validation.validation_far_better, STRONG, group="form"),
+        Clue("turned", validation.overfitted, -STRONG),
+        Clue("batchnorm", batchnorm_used, -MODERATE, WEAK),
+    ),
+    verify=_verify,
+    fix=_fix,
+    needs=("a sample of the validation and of the training set", "the evaluation code on training"),
+)
