@@ -1,0 +1,45 @@
+"""Levels of this run that the alarms of the next attempt start from, and rules run over tracks."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from forensics.advice import _alarms
+from forensics.advice._timing import failed_at
+from forensics.case import Case
+from forensics.run import Values
+from forensics.timeline import Track
+
+Rule = Callable[[Values], int | None]
+"""Finite values, shape (n,) -> index of the first point at which it fires."""
+
+
+def fired(track: Track, rule: Rule) -> int | None:
+    """The step at which a rule first fires on the finite values of a track."""
+    index = rule(track.value[track.finite])
+    return None if index is None else int(track.step[track.finite][index])
+
+
+def good_values(case: Case, track: Track) -> Values:
+    """The finite values before the failure, shape (n,); all of them where nothing failed."""
+    onset = failed_at(case)
+    keep = track.finite if onset is None else track.finite & (track.step < onset)
+    return track.value[keep]
+
+
+def usual_level(case: Case, track: Track | None) -> float | None:
+    """Median of the last good values; None where the quantity was not logged before the failure."""
+    values = np.empty(0) if track is None else good_values(case, track)
+    return float(np.median(values[-_alarms.WINDOW :])) if len(values) else None
+
+
+def start_level(track: Track) -> float | None:
+    """Median of the first five finite values: where training began."""
+    values = track.value[track.finite][:5]
+    return float(np.median(values)) if len(values) else None
+
+
+def planned_steps(case: Case) -> int | None:
+    """How long the run was to be: from the configuration, else as far as it came."""
+    total = case.config.total_steps or case.timeline.last_step
+    return total if total > 0 else None

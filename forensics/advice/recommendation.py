@@ -1,0 +1,76 @@
+"""What to do now: where to resume, which steps to skip, which settings to change."""
+
+from collections.abc import Sequence
+
+from forensics.advice._timing import Place, failed_at, place, wrong_from_start
+from forensics.advice.checkpoints import last_healthy
+from forensics.case import Case
+from forensics.findings import Change, Hypothesis
+from forensics.signals import Signal
+from forensics.verdict import CheckpointState, CheckpointVerdict, Recommendation
+
+
+def recommend(
+    case: Case,
+    hypotheses: Sequence[Hypothesis],
+    unexplained: float,
+    checkpoints: Sequence[CheckpointVerdict],
+) -> Recommendation:
+    """Merge the resume point with what the first hypothesis would change.
+
+    Only the first hypothesis counts, and only where it beats 'none of these': several remedies at
+    once would hide which one helped.
+    """
+    first = hypotheses[0] if hypotheses and hypotheses[0].probability >= unexplained else None
+    healthy = last_healthy(case, checkpoints)
+    return Recommendation(
+        resume_from=None if healthy is None else healthy.path,
+        resume_step=None if healthy is None else healthy.step,
+        resume_reason=_reason(case, healthy, checkpoints),
+        skip_steps=() if first is None else tuple(sorted(set(first.skip_steps))),
+        changes=() if first is None else _effective(first.changes),
+    )
+
+
+def _effective(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """One change a setting, none that changes nothing."""
+    latest = {c.setting: c for c in changes if c.before != c.after}
+    return tuple(latest.values())
+
+
+def _reason(
+    case: Case, healthy: CheckpointVerdict | None, checkpoints: Sequence[CheckpointVerdict]
+) -> str:
+    if healthy is not None:
+        return _found(case, healthy)
+    if wrong_from_start(case):
+        return "the run was wrong from its first step: start again from the initial weights"
+    if not checkpoints:
+        return "no checkpoint was found in the run directory"
+    if all(c.state is CheckpointState.UNREADABLE for c in checkpoints):
+        return "no checkpoint was saved completely"
+    onset = failed_at(case)
+    if onset is None:
+        return "every checkpoint holds non-finite values or was not saved completely"
+    return f"no usable checkpoint was written before the failure began at step {onset:,}"
+
+
+def _found(case: Case, healthy: CheckpointVerdict) -> str:
+    onset = failed_at(case)
+    which = (
+        "the latest; the training itself did not fail"
+        if onset is None
+        else f"the latest written before the failure began at step {onset:,}"
+    )
+    checked = "finite" if healthy.scanned else "not scanned"
+    return f"{which}; {checked}{_doubt(case, healthy.step)}"
+
+
+def _doubt(case: Case, step: int | None) -> str:
+    """What could still be wrong with weights saved so close to the failure."""
+    after = case.judgement.after_step
+    if place(case, step) is Place.BETWEEN:
+        return f"; it may already hold the damage, for nothing was logged after step {after}"
+    if failed_at(case) is not None and step == after and case.track(Signal.GRAD_NORM) is None:
+        return "; without a logged gradient norm the step itself may have done the damage"
+    return ""
