@@ -72,6 +72,7 @@ def make_case(
 
     A shorter quantity (``eval_loss`` of 5 values beside 100 losses) is spread over the same steps.
     """
+    resumes = tuple(resumes)
     given: dict[Signal, Numbers | None] = {
         Signal.TRAIN_LOSS: loss,
         Signal.GRAD_NORM: grad_norm,
@@ -137,6 +138,7 @@ def make_track(
 def make_episode(
     kind: EpisodeKind,
     onset: int,
+    /,
     *,
     signal: Signal = Signal.TRAIN_LOSS,
     severity: Severity = Severity.FAILURE,
