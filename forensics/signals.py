@@ -155,7 +155,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     # validation quantities; several data sets: eval_<set>_loss
     (
-        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
+        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|pixacc|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
         rf"iou|dice|ssim|psnr|r2|precision.*|recall.*|exact_match|em|mcc|pearson.*|spearman.*)",
         Signal.EVAL_ACCURACY,
     ),
@@ -173,14 +173,15 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (r"metrics/.+|pixacc|miou|coco/.*|bbox/.*|segm/.*|fitness|hellaswag.*", Signal.EVAL_ACCURACY),
     # training quantities
     (
-        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?\d?|top_?1|token_acc|masked_accuracy|"
+        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?@?\d?|top_?1|token_acc|masked_accuracy|"
         rf"categorical_accuracy|binary_accuracy|sparse_categorical_accuracy)(?:_step|_epoch)?|"
         rf"epoch_(?:\w+_)?accuracy|{_TRAIN}(?:/|_)(?:bleu|ssim|f1|auc|acc.*)",
         Signal.TRAIN_ACCURACY,
     ),
     (rf"(?:{_TRAIN}[/_])?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb)", Signal.TRAIN_ERROR),
     (
-        rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss",
+        rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss|"
+        rf"(?:{_TRAIN}[/_])?{_LOSS}_\((?:avg|run_mean|epoch_mean)\)",
         Signal.TRAIN_LOSS_EPOCH,
     ),
     (
