@@ -165,7 +165,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.EVAL_ERROR,
     ),
     (
-        rf"{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg))?(?:/dataloader_idx_\d+)?|"
+        rf"(?:avg_|average_|mean_)?{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg))?(?:/dataloader_idx_\d+)?|"
         rf"{_EVAL}(?:/|_).+(?:/|_){_LOSS}(?:/dataloader_idx_\d+)?|{_LOSS}[_/]{_EVAL}|lm_loss_value|lm_loss_validation|tel|"
         rf"epoch_val_loss|train/samples/eval_loss|{_TRAIN}/{_EVAL}_{_LOSS}",
         Signal.EVAL_LOSS,
@@ -185,7 +185,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.TRAIN_LOSS_EPOCH,
     ),
     (
-        rf"(?:{_TRAIN}[/_])?(?:batch_|running_|reduced_train_|mean_|avg_|average_|step_|smoothed_|iter_|minibatch_)?{_LOSS}"
+        rf"(?:avg_|average_|mean_)?(?:{_TRAIN}[/_])?(?:batch_|running_|reduced_train_|mean_|avg_|average_|step_|smoothed_|iter_|minibatch_)?{_LOSS}"
         rf"(?:_step|_mean|_avg|_value)?|{_LOSS}/{_TRAIN}(?:/total)?|loss_metrics/global_avg_loss|trl|reduced_train_loss|"
         rf"{_TRAIN}/samples/train_loss|train/samples/train_loss|train/{_TRAIN}_loss|{_TRAIN}_{_LOSS}_step|trloss|tr_loss",
         Signal.TRAIN_LOSS,
