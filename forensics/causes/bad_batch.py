@@ -32,6 +32,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_spike as spike
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_data import length_outlier
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_outcome import explains
 from forensics.causes._spikes import main_spike, suspect_steps
@@ -78,6 +79,7 @@ CAUSE = Cause(
         Clue("tall", spike.tall, MODERATE, -MODERATE, group="height"),
         Clue("recurs_each_epoch", spike.recurs_each_epoch, MODERATE, -WEAK, group="recurrence"),
         Clue("repeated_events", repeated_events, -MODERATE, group="recurrence"),
+        Clue("length_outlier", length_outlier, -STRONG),
         Clue("recovered_soon", spike.recovered_soon, WEAK, -MODERATE),
     ),
     verify=_verify,

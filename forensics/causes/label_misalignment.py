@@ -27,12 +27,13 @@ References:
 """
 
 from forensics.case import Case
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
     accuracy_high_and_flat,
     loss_vanished,
+    rests_below_chance,
 )
 from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny, lr_zero
 from forensics.causes._looks_loss_shape import initial_far_above_chance, plateau_level
@@ -79,13 +80,14 @@ CAUSE = Cause(
             -MODERATE,
             group="level",
         ),
-        Clue("loss_vanished", loss_vanished, STRONG, group="level"),
+        Clue("loss_vanished", loss_vanished, DECISIVE, group="level"),
+        Clue("below_chance", rests_below_chance, -STRONG),
         Clue("gradient_alive", gradient_alive, MODERATE, -STRONG),
         Clue("accuracy_at_chance", accuracy_at_chance, MODERATE, -STRONG, group="accuracy"),
         Clue("accuracy_high", accuracy_high_and_flat, -STRONG, group="accuracy"),
         Clue("first_above_chance", initial_far_above_chance, WEAK),
         Clue("rate_zero", lr_zero, -STRONG, group="rate"),
-        Clue("rate_tiny", lr_tiny, -STRONG, WEAK, group="rate"),
+        Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
         Clue("rate_far_too_high", lr_far_above_range, -STRONG, group="rate"),
     ),
     verify=_verify,

@@ -65,7 +65,7 @@ CAUSE = Cause(
             -STRONG,
             group="progress",
         ),
-        Clue("accuracy_capped", accuracy_capped, STRONG, -MODERATE, group="accuracy"),
+        Clue("accuracy_capped", accuracy_capped, MODERATE, -MODERATE, group="accuracy"),
         Clue("accuracy_flat", accuracy_high_and_flat, -STRONG, group="accuracy"),
         Clue("validation_better", validation_better, STRONG, -WEAK, group="validation"),
         Clue("smoothed", smoothed_labels, -MODERATE),

@@ -28,6 +28,7 @@ from forensics.case import Case
 from forensics.causes import _looks_logging as logs
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
 
 
@@ -61,6 +62,7 @@ CAUSE = Cause(
         ),
         Clue("first_gradient", logs.first_gradient_not_finite, STRONG, group="mark"),
         Clue("noisy", logs.training_noisy_validation_smooth, STRONG, group="swing"),
+        Clue("validation_falls", validation_falls_smoothly, MODERATE, -MODERATE),
         Clue("quantised", logs.quantised, STRONG, group="resolution"),
         Clue("capped", logs.perplexity_capped, MODERATE, group="mark"),
         Clue("placeholder", logs.placeholder_metric, WEAK, group="mark"),

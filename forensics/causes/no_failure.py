@@ -23,10 +23,11 @@ References:
 """
 
 from forensics.case import Case
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_health import ends_near_best, nothing_failed
 from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_outcome import ended
+from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
 
 _FAILURES = tuple(o for o in Outcome if o.is_failure)
@@ -51,9 +52,10 @@ CAUSE = Cause(
     claim="The run trained as it should; there is nothing to repair.",
     clues=(
         Clue("healthy", ended(Outcome.HEALTHY), DECISIVE, group="outcome"),
-        Clue("recovered", ended(Outcome.SPIKED_RECOVERED), MODERATE, group="outcome"),
+        Clue("recovered", ended(Outcome.SPIKED_RECOVERED), WEAK, group="outcome"),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
         Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),
+        Clue("validation_falls", validation_falls_smoothly, WEAK),
         Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),
         Clue("ends_near_best", ends_near_best, MODERATE, -MODERATE, group="progress"),
     ),

@@ -57,7 +57,7 @@ CAUSE = Cause(
     name="non_finite_input",
     title="Non-finite input",
     family=Family.DATA,
-    prior=0.35,
+    prior=0.5,
     claim="A sample holds NaN or infinity, and the loss of its batch became non-finite.",
     clues=(
         *explains(

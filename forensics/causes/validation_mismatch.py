@@ -27,6 +27,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_validation as validation
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_learning import loss_vanished
 from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._looks_outcome import explains
 from forensics.causes._where import onset_words
@@ -61,6 +62,7 @@ CAUSE = Cause(
         Clue("jumped", validation.validation_form("jump"), MODERATE, group="form"),
         Clue("far_better", validation.validation_far_better, STRONG, group="form"),
         Clue("turned", validation.overfitted, -STRONG),
+        Clue("loss_vanished", loss_vanished, -STRONG),
         Clue("batchnorm", batchnorm_used, -MODERATE, WEAK),
     ),
     verify=_verify,
