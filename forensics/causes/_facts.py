@@ -92,19 +92,24 @@ def optimizer_memory(case: Case) -> float:
     return 2 / (1 - beta2)
 
 
-def early_limit(case: Case) -> int:
-    """Last step that still counts as the beginning of training.
+def surely_early(case: Case) -> int:
+    """Last step that is the beginning of training by any measure.
 
-    While the second moment fills, for 5 % of the run, and for three warm-ups; never more than a
-    quarter of a run whose length is known.
+    5 % of the run (100 steps where its length is not known), or three warm-ups.
+    """
+    total = case.config.total_steps
+    return int(max(0.05 * total if total else 100, 3 * (warmup_steps(case) or 0), 10))
+
+
+def early_limit(case: Case) -> int:
+    """Last step that may still count as the beginning of training.
+
+    While the second moment fills; never more than a quarter of a run whose length is known.
     """
     memory, total = optimizer_memory(case), case.config.total_steps
     span = case.timeline.last_step - case.timeline.first_step
-    if total:
-        limit = min(max(memory, 0.05 * total), 0.25 * total)
-    else:
-        limit = min(memory, max(200, 0.25 * span))
-    return int(max(limit, 3 * (warmup_steps(case) or 0), 10))
+    limit = min(memory, 0.25 * total) if total else min(memory, max(200, 0.25 * span))
+    return max(int(limit), surely_early(case))
 
 
 def chance_loss(case: Case) -> tuple[float, str] | None:
@@ -125,7 +130,16 @@ def initial_loss(case: Case) -> float | None:
 
 def usual_gradient(case: Case, least: int = 8) -> float | None:
     """Median gradient norm before the onset (of the whole run where there is none)."""
-    found = before(case, Signal.GRAD_NORM, case.judgement.onset_step, least)
+    return _median_positive(before(case, Signal.GRAD_NORM, case.judgement.onset_step, least))
+
+
+def overall_gradient(case: Case) -> float | None:
+    """Median gradient norm of the whole run; 0.000 all along means that it was not measured."""
+    found = points(case.track(Signal.GRAD_NORM))
+    return None if found is None or not np.any(found.value) else _median_positive(found)
+
+
+def _median_positive(found: Points | None) -> float | None:
     if found is None:
         return None
     positive = found.value[found.value > 0]

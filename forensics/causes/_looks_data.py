@@ -144,8 +144,9 @@ def level_shift_train_only(case: Case) -> Seen:
     shift = next((e for e in found if e.details.get("validation_moved") is not None), found[0])
     moved = shift.details.get("validation_moved")
     levels = [shift.details.get(k) for k in ("before", "after")]
-    span = " from {} to {}".format(*(number(float(v)) for v in levels if v is not None))
-    what = f"The training loss shifted{span if None not in levels else ''} at "
+    numbers = [number(float(v)) for v in levels if v is not None]
+    span = f" from {numbers[0]} to {numbers[1]}" if len(numbers) == 2 else ""
+    what = f"The training loss shifted{span} at "
     if moved is None:
         return Seen(
             None, what + f"{at_step(shift.onset_step)}; needs a validation on either side of it."

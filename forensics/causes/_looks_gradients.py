@@ -16,7 +16,9 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
     """The norm jumped to ``ratio`` times its median or more, at or before the failure."""
     if _not_measured(case):
         return Seen(None, NOT_LOGGED)
-    onset, usual = case.judgement.onset_step, facts.usual_gradient(case, least=3)
+    onset, usual = case.judgement.onset_step, facts.usual_gradient(case)
+    if onset is not None and usual is None:
+        return Seen(None, "Needs eight gradient norms from before the onset.")
     jumps = [
         e
         for e in _jumps(case)
@@ -112,7 +114,7 @@ def gradient_ordinary(case: Case) -> Seen:
 
 def gradient_tiny(case: Case, limit: float = 1e-3) -> Seen:
     """The median norm of the whole run is below ``limit``."""
-    usual = facts.usual_gradient(case, least=3) if not _not_measured(case) else None
+    usual = facts.overall_gradient(case)
     if usual is None:
         return Seen(None, "Needs the gradient norm before clipping, logged at least now and then.")
     verb = "below" if usual < limit else "not below"

@@ -53,6 +53,24 @@ def drifted(case: Case) -> Seen:
     )
 
 
+def grew_step_by_step(case: Case, rises: int = 6, factor: float = 3.0) -> Seen:
+    """From the onset to its peak the loss rose at nearly every point, as overshooting makes it."""
+    onset = case.judgement.onset_step
+    found = None if onset is None else facts.since(case, Signal.TRAIN_LOSS, onset, rises)
+    if onset is None or found is None:
+        return Seen(None, "Needs the loss of several points after the onset.")
+    climb = found.value[: int(np.argmax(found.value)) + 1]
+    if len(climb) <= rises or climb[0] <= 0:
+        return Seen(False, f"The loss reached its peak within {count(len(climb), 'logged point')}.")
+    share, growth = float(np.mean(np.diff(climb) > 0)), float(climb[-1] / climb[0])
+    return Seen(
+        share >= 0.8 and growth >= factor,
+        f"From {at_step(onset)} the loss rose in {percent(share)} of {len(climb):,} points, to "
+        f"{times(growth)} its level.",
+        (onset,),
+    )
+
+
 def settled_higher(case: Case) -> Seen:
     """After a jump the loss stayed stable on a higher level."""
     plateau = [
@@ -95,6 +113,14 @@ def initial_at_chance(case: Case, margin: float = 0.08) -> Seen:
     at_chance = first >= (1 - margin) * level
     verb = "was at or above" if at_chance else "was well below"
     return Seen(at_chance, f"The first loss, {number(first)}, {verb} {number(level)} = {name}.")
+
+
+def pretrained_at_chance(case: Case) -> Seen:
+    """A run that says it starts from pretrained weights starts with the loss of a guess."""
+    if case.config.pretrained is None:
+        return Seen(None, "Needs to know whether training starts from pretrained weights.")
+    seen = initial_at_chance(case)
+    return Seen(case.config.pretrained and seen.holds, seen.text) if seen.holds else seen
 
 
 def plateau_level(*kinds: str) -> Look:

@@ -47,12 +47,15 @@ def early(case: Case) -> Seen:
     onset = case.judgement.onset_step
     if onset is None or not facts.counts_steps(case):
         return Seen(None, "Needs an onset counted in steps.")
-    limit = facts.early_limit(case)
-    place = "within" if onset <= limit else "after"
+    sure, limit = facts.surely_early(case), facts.early_limit(case)
+    if sure < onset <= limit:
+        return Seen(None, "")
+    is_early = onset <= sure
+    place, bound = ("within", sure) if is_early else ("after", limit)
     return Seen(
-        onset <= limit,
-        f"The failure began at {at_step(onset)}, {place} the first {count(limit, 'step')}, "
-        "which count as the beginning of this run.",
+        is_early,
+        f"The failure began at {at_step(onset)}, {place} the first {count(bound, 'step')}, which "
+        "count as the beginning of this run.",
         (onset,),
     )
 

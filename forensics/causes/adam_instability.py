@@ -43,6 +43,7 @@ from forensics.causes._looks_clipping import clipping_tight
 from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary, gradient_shrank
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
+from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import BROKE, early, explains
 from forensics.causes._looks_schedule import lr_steady
 from forensics.causes._looks_settings import (
@@ -95,18 +96,19 @@ CAUSE = Cause(
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
         Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -DECISIVE),
-        Clue("beta2_long", beta2_long, MODERATE, group="beta2"),
-        Clue("beta2_short", beta2_short, -MODERATE, group="beta2"),
+        Clue("beta2_long", beta2_long, MODERATE, group="settings"),
+        Clue("beta2_short", beta2_short, -MODERATE, group="settings"),
         Clue("gradient_at_epsilon", gradient_at_epsilon, STRONG),
         Clue("gradient_ordinary", gradient_ordinary, MODERATE, group="gradient"),
         Clue("gradient_jumped", gradient_jumped, -MODERATE, group="gradient"),
-        Clue("quiet_before", gradient_shrank, MODERATE),
+        Clue("quiet_before", gradient_shrank, WEAK),
         Clue("rate_steady", lr_steady, WEAK, group="rate"),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("repeated_spikes", repeated_events, WEAK),
         Clue("drift", drifted, -WEAK),
-        Clue("large_batch", large_batch, WEAK),
-        Clue("clipped_all_the_same", clipping_tight, WEAK),
+        Clue("large_batch", large_batch, WEAK, group="settings"),
+        Clue("clipped_all_the_same", clipping_tight, WEAK, group="settings"),
+        Clue("no_warning", instant, -MODERATE),
         Clue("early", early, -MODERATE),
     ),
     verify=_verify,

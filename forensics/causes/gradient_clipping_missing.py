@@ -46,7 +46,7 @@ from forensics.causes._looks_gradients import gradient_grew, gradient_jumped, gr
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_model import recurrent
-from forensics.causes._looks_outcome import BROKE, before_any_update, explains
+from forensics.causes._looks_outcome import BROKE, before_any_update, explains, from_the_start
 from forensics.findings import Change, Outcome
 
 
@@ -93,9 +93,10 @@ CAUSE = Cause(
         Clue("drift", drifted, -MODERATE, group="slow"),
         Clue("repeated_spikes", repeated_events, WEAK),
         Clue("recurrent", recurrent, WEAK),
-        Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
-        Clue("rate_above_range", lr_above_range, -MODERATE, group="rate"),
-        Clue("before_any_update", before_any_update, -DECISIVE),
+        Clue("rate_far_above_range", lr_far_above_range, -DECISIVE, group="rate"),
+        Clue("rate_above_range", lr_above_range, -STRONG, group="rate"),
+        Clue("from_the_start", from_the_start, -MODERATE, group="start"),
+        Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
     ),
     verify=_verify,
     fix=_fix,

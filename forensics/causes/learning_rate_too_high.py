@@ -16,8 +16,8 @@ For:
       from scratch, 0.1 for SGD.
     - The failure begins near the peak of the rate, around the end of the warm-up, or late in a
       run whose rate never decays.
-    - Repeated spikes; a drift of the loss; more than half of the steps clipped; updates above a
-      hundredth of the weights.
+    - Repeated spikes; a loss that drifts, or grows from point to point; more than half of the
+      steps clipped; updates above a hundredth of the weights.
 
 Against:
     - The failure begins far below the peak, after long calm.
@@ -47,8 +47,8 @@ from forensics.causes._looks_learning_rate import (
     lr_high_for_batch,
     lr_tiny,
 )
-from forensics.causes._looks_loss_shape import drifted, repeated_events
-from forensics.causes._looks_non_finite import instant
+from forensics.causes._looks_loss_shape import drifted, grew_step_by_step, repeated_events
+from forensics.causes._looks_non_finite import instant, isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
 from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._looks_schedule import (
@@ -114,6 +114,7 @@ CAUSE = Cause(
         Clue("begins_after_decay", onset_after_decay, -STRONG, group="timing"),
         Clue("rate_never_decayed", never_decayed, MODERATE, group="timing"),
         Clue("loss_follows_rate", loss_follows_lr, STRONG),
+        Clue("grew_step_by_step", grew_step_by_step, MODERATE, group="shape"),
         Clue("repeated_spikes", repeated_events, MODERATE, group="shape"),
         Clue("drift", drifted, MODERATE, group="shape"),
         Clue("clipping_saturated", clipping_saturated, STRONG, group="clipping"),
@@ -121,6 +122,7 @@ CAUSE = Cause(
         Clue("updates_large", updates_large, STRONG, -MODERATE),
         Clue("lowered_in_vain", lowered_in_vain, -STRONG),
         Clue("no_warning", instant, -MODERATE, group="start"),
+        Clue("isolated", isolated_non_finite, -MODERATE, group="start"),
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
         Clue("after_resume", soon_after_resume, -MODERATE),
     ),

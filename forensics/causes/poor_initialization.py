@@ -38,6 +38,7 @@ from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes import _facts as facts
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_data import first_gradient_huge
 from forensics.causes._looks_gradients import gradient_large_at_first
 from forensics.causes._looks_layers import layers_explode
 from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny
@@ -86,7 +87,8 @@ CAUSE = Cause(
     clues=(
         *explains((*BROKE, Outcome.STALLED), rarely=(Outcome.SPIKED_RECOVERED,)),
         Clue("first_loss_high", initial_far_above_chance, STRONG, -MODERATE, group="first"),
-        Clue("gradient_large_at_first", gradient_large_at_first, MODERATE, group="first"),
+        Clue("gradient_large_at_first", gradient_large_at_first, WEAK, group="gradient"),
+        Clue("gradient_huge_at_first", first_gradient_huge, MODERATE, group="gradient"),
         Clue("layers_explode", layers_explode, STRONG, -MODERATE),
         Clue("from_the_start", from_the_start, MODERATE, group="timing"),
         Clue("early", early, WEAK, -STRONG, group="timing"),

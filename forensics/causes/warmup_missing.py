@@ -36,6 +36,8 @@ from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_large_at_first
 from forensics.causes._looks_learning_rate import lr_far_above_range
+from forensics.causes._looks_model import attention_used
+from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, early, explains
 from forensics.causes._looks_resume import resumed
 from forensics.causes._looks_schedule import onset_around_warmup_end, warmup_absent, warmup_short
@@ -79,11 +81,13 @@ CAUSE = Cause(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
         Clue("early", early, MODERATE, -DECISIVE, group="timing"),
         Clue("around_warmup_end", onset_around_warmup_end, MODERATE, group="timing"),
-        Clue("warmup_absent", warmup_absent, STRONG, -MODERATE, group="warmup"),
+        Clue("warmup_absent", warmup_absent, MODERATE, -MODERATE, group="warmup"),
         Clue("warmup_short", warmup_short, STRONG, -STRONG, group="warmup"),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG),
         Clue("gradient_large_at_first", gradient_large_at_first, WEAK),
         Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -WEAK),
+        Clue("attention_used", attention_used, WEAK),
+        Clue("isolated", isolated_non_finite, -STRONG),
         Clue("before_any_update", before_any_update, -DECISIVE),
         Clue("resumed", resumed, -MODERATE),
     ),

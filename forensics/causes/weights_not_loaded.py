@@ -30,8 +30,8 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
-from forensics.causes._looks_loss_shape import initial_at_chance
+from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_loss_shape import initial_at_chance, pretrained_at_chance
 from forensics.causes._looks_model import pretrained
 from forensics.causes._looks_outcome import early, explains, from_the_start
 from forensics.causes._looks_text import says
@@ -70,10 +70,11 @@ CAUSE = Cause(
             (Outcome.STALLED, Outcome.DIVERGED),
             rarely=(Outcome.SPIKED_UNRECOVERED, Outcome.VALIDATION_FAILED, Outcome.NON_FINITE),
         ),
-        Clue("first_loss_at_chance", initial_at_chance, STRONG, -DECISIVE),
-        Clue("pretrained", pretrained, STRONG, -DECISIVE),
+        Clue("first_loss_at_chance", initial_at_chance, 0.0, -DECISIVE, group="first"),
+        Clue("pretrained_at_chance", pretrained_at_chance, DECISIVE, group="first"),
+        Clue("pretrained", pretrained, WEAK, -DECISIVE),
         Clue("said_not_loaded", says(TextKind.WEIGHTS_NOT_LOADED), STRONG, -WEAK),
-        Clue("from_the_start", from_the_start, MODERATE, group="timing"),
+        Clue("from_the_start", from_the_start, WEAK, group="timing"),
         Clue("early", early, 0.0, -STRONG, group="timing"),
     ),
     verify=_verify,
