@@ -1,0 +1,77 @@
+"""The value axis of a panel: linear, or logarithmic where the range needs it."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator, SymmetricalLogLocator
+
+from forensics.report.wording import number
+from forensics.run import Values
+from forensics.signals import Signal
+
+LOG_FROM = 50.0
+"""Largest over smallest (or typical) value from which a linear axis hides the rest."""
+_TINY, _EDGE = 1e-290, 1e290
+"""Beyond them the limits of an axis would underflow or overflow."""
+
+
+def scale_of(finite: Values, signal: Signal) -> tuple[str, float]:
+    """``linear``, ``log`` or ``symlog``, and the width of the linear part of the last.
+
+    Args:
+        finite: Shape (n,), every finite value of the panel.
+        signal: A learning rate is always shown linear: its shape is what is recognised.
+    """
+    if not len(finite) or signal is Signal.LR:
+        return "linear", 0.0
+    low, size = float(finite.min()), np.abs(finite)
+    if low > 0:
+        wide = float(finite.max()) / max(low, _TINY) > LOG_FROM
+        return ("log", 0.0) if wide else ("linear", 0.0)
+    typical = float(np.median(size))
+    wide = typical > 0 and float(size.max()) / typical > LOG_FROM
+    return ("symlog", max(typical, _TINY)) if wide else ("linear", 0.0)
+
+
+def set_scale(axes: Axes, values: list[Values], signal: Signal, room: float) -> str:
+    """Set scale, limits and ticks of the value axis.
+
+    Args:
+        axes: The panel.
+        values: What is drawn in it, NaN where nothing is.
+        signal: The panel's first quantity.
+        room: Share of the height to leave free above the highest value.
+
+    Returns:
+        The name of the scale.
+    """
+    shown = np.concatenate(values)
+    finite = np.clip(shown[np.isfinite(shown)], -_EDGE, _EDGE)
+    kind, threshold = scale_of(finite, signal)
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    if kind == "log":
+        _set_log(axes, max(low, _TINY), high, room)
+    elif kind == "symlog":
+        axes.set_yscale("symlog", linthresh=threshold)
+        axes.set_ylim(low * 1.6, high * 3 if high > 0 else -low * 0.1)
+        axes.yaxis.set_major_locator(
+            SymmetricalLogLocator(base=10, linthresh=threshold, subs=[1.0])
+        )
+    else:
+        span = (high - low) or abs(high) * 0.2 or 1.0
+        axes.set_ylim(low - 0.06 * span, high + room * span)
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(lambda value, _: number(float(value), 3))
+    return kind
+
+
+def _set_log(axes: Axes, low: float, high: float, room: float) -> None:
+    bottom, top = np.log10(low), np.log10(high)
+    span = top - bottom
+    axes.set_yscale("log")
+    axes.set_ylim(10 ** (bottom - 0.06 * span), 10 ** min(top + room * span, 300))
+    axes.yaxis.set_major_locator(_log_ticks(span))
+
+
+def _log_ticks(span: float) -> Locator:
+    return LogLocator(subs=(1.0, 3.0) if span < 2 else (1.0,), numticks=5)

@@ -1,0 +1,92 @@
+"""View-model: a verdict as strings ready to print. Formats arrange it and add nothing.
+
+Every part is a frozen dataclass; a list that may be long is a `Folded`. Texts that come from the
+run are passed on as they are: each format makes them harmless in its own way.
+"""
+
+from dataclasses import dataclass
+
+from forensics.report.provenance import SCHEMA_VERSION, version
+from forensics.report.view._advice import (
+    Actions,
+    Alarm,
+    Check,
+    Loss,
+    actions,
+    alarms,
+    checks,
+    loss,
+)
+from forensics.report.view._episodes import EpisodeRow, LogLine, episodes, log_lines
+from forensics.report.view._folding import Folded
+from forensics.report.view._headline import Badge, Fact, Headline, formats, headline, points
+from forensics.report.view._hypotheses import Argument, Hypotheses, hypotheses
+from forensics.report.view._records import (
+    CheckpointRow,
+    Configuration,
+    Inventory,
+    OtherRow,
+    checkpoints,
+    configuration,
+    inventory,
+    other_runs,
+    warnings,
+)
+from forensics.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything a report says, section by section."""
+
+    head: Headline
+    hypotheses: Hypotheses
+    actions: Actions
+    pilot: tuple[str, ...]
+    alarms: tuple[Alarm, ...]
+    checks: tuple[Check, ...]
+    loss: Loss
+    episodes: Folded[EpisodeRow]
+    log_lines: Folded[LogLine]
+    checkpoints: Folded[CheckpointRow]
+    other_runs: Folded[OtherRow]
+    inventory: Inventory
+    configuration: Configuration
+    warnings: Folded[str]
+    version: str
+    schema: str
+
+
+def build_page(verdict: Verdict) -> Page:
+    """Word a verdict."""
+    case = verdict.case
+    return Page(
+        head=headline(verdict),
+        hypotheses=hypotheses(verdict),
+        actions=actions(verdict),
+        pilot=verdict.pilot,
+        alarms=alarms(verdict),
+        checks=checks(verdict),
+        loss=loss(verdict),
+        episodes=episodes(case),
+        log_lines=log_lines(case),
+        checkpoints=checkpoints(verdict),
+        other_runs=other_runs(verdict),
+        inventory=inventory(case),
+        configuration=configuration(case.config),
+        warnings=warnings(verdict.warnings),
+        version=version(),
+        schema=str(SCHEMA_VERSION),
+    )
+
+
+__all__ = [
+    "Argument",
+    "Badge",
+    "Fact",
+    "Folded",
+    "Page",
+    "build_page",
+    "formats",
+    "points",
+]
