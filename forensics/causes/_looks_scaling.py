@@ -70,7 +70,7 @@ def _train_over_eval(case: Case) -> np.ndarray | None:
     known = held_out.step >= train.step[0]
     beside = np.interp(held_out.step[known], train.step, train.value)
     level = held_out.value[known]
-    ratios = beside[level > 0] / level[level > 0]
+    ratios = beside[level > 1e-9] / level[level > 1e-9]
     return ratios if len(ratios) >= 2 and bool(np.all(ratios > 0)) else None
 
 

@@ -68,7 +68,7 @@ CAUSE = Cause(
             ),
             (Outcome.DIVERGED, Outcome.UNKNOWN),
         ),
-        Clue("named", says(TextKind.HARDWARE_ERROR), DECISIVE + STRONG, -WEAK),
+        Clue("named", says(TextKind.HARDWARE_ERROR), DECISIVE, -WEAK),
         Clue("power_of_two", power_of_two_jump, MODERATE),
         Clue("one_point", spike.one_point, WEAK, -MODERATE, group="shape"),
         Clue("built_up", spike.gradient_built_up, -STRONG, group="shape"),

@@ -24,6 +24,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family
+from forensics.causes._looks_health import nothing_failed
 from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_text import quote, says
@@ -94,6 +95,7 @@ CAUSE = Cause(
         *explains((Outcome.CRASHED,), (Outcome.UNKNOWN,)),
         Clue("reason_named", says(*ENDINGS), DECISIVE, -MODERATE, group="text"),
         Clue("fault_named", says(*FAULTS), -DECISIVE),
+        Clue("numbers_failed", nothing_failed, 0.0, -STRONG),
         Clue("interrupted", says(TextKind.INTERRUPTED), MODERATE, group="text"),
         Clue("was_learning", loss_fell, MODERATE, -STRONG),
     ),

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from forensics.findings import Outcome
+from tests.causes.cases import healthy_case, make_case
+from tests.causes.shapes import built_up, falling, probability, steady, winner
+
+FAILURES = [o for o in Outcome if o.is_failure]
+
+
+@pytest.mark.parametrize("outcome", FAILURES)
+def test_a_failure_is_never_called_none(outcome):
+    assert probability(healthy_case(outcome=outcome, onset=100), "no_failure") < 0.1
+
+
+def test_an_unknown_outcome_is_not_called_healthy():
+    assert winner(make_case(outcome=Outcome.UNKNOWN)) == ""
+
+
+def test_a_loss_that_never_fell_speaks_against_it():
+    flat = make_case(steady(2.0), outcome=Outcome.SPIKED_RECOVERED, onset=50)
+    fell = make_case(falling(), outcome=Outcome.SPIKED_RECOVERED, onset=50)
+    assert probability(flat, "no_failure") < probability(fell, "no_failure")
+
+
+def test_healthy_runs_have_no_failure():
+    assert winner(healthy_case()) == "no_failure"
+    assert probability(healthy_case(), "no_failure") > 0.9
+    assert winner(make_case([3.0, 2.0, 1.5, 1.2, 1.0, 0.9])) == "no_failure"
+    assert winner(make_case(eval_loss=np.linspace(3, 1, 8))) == "no_failure"
+
+
+def test_a_spike_that_came_back_and_fits_no_cause_is_no_failure():
+    assert winner(built_up()) == "no_failure"

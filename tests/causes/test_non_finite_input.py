@@ -1,0 +1,33 @@
+import numpy as np
+
+from forensics.run import Config
+from forensics.signals import Signal
+from tests.causes.cases import healthy_case
+from tests.causes.shapes import POINTS, probability, turned_nan, winner
+
+EPOCHS = {Signal.EPOCH: np.arange(POINTS) / 50}
+
+
+def test_a_nan_with_a_finite_gradient_is_no_input():
+    case = turned_nan([60, 97, 160], lasting=False, gradient_too=False)
+    assert probability(case, "non_finite_input") < 0.1
+
+
+def test_nan_losses_at_random_places_lose_to_the_same_place():
+    random = turned_nan([60, 97, 171], lasting=False, gradient_too=True, tracks=EPOCHS)
+    same = turned_nan([60, 110, 160], lasting=False, gradient_too=True, tracks=EPOCHS)
+    assert probability(random, "non_finite_input") < probability(same, "non_finite_input")
+
+
+def test_a_healthy_run_has_no_nan():
+    assert probability(healthy_case(), "non_finite_input") < 0.01
+
+
+def test_isolated_nan_at_the_same_place_of_each_epoch_is_an_input():
+    case = turned_nan([60, 110, 160], lasting=False, gradient_too=True, tracks=EPOCHS)
+    assert winner(case) == "non_finite_input"
+
+
+def test_a_sudden_lasting_nan_makes_it_one_of_the_first_guesses():
+    case = turned_nan([100], lasting=True, gradient_too=True, config=Config(precision="bf16"))
+    assert probability(case, "non_finite_input") > 0.25
