@@ -48,7 +48,7 @@ def lower_lr(case: Case) -> Change | None:
     lr, known = facts.highest_lr(case), documented_range(case)
     if lr is None or lr <= 0:
         return None
-    if lr >= known.high:
+    if lr > known.high:
         target = min(known.usual, lr / 3)
     elif drifted(case).holds:
         target = 0.8 * lr

@@ -18,7 +18,7 @@ def lr_above_range(case: Case) -> Seen:
     if lr is None:
         return Seen(None, NOT_KNOWN)
     return Seen(
-        lr >= known.high,
+        lr > known.high,
         f"The learning rate was at most {number(lr)} up to the onset; for {known.name} "
         f"{number(known.low)} to {number(known.usual)} is usual and {number(known.high)} is high.",
     )
@@ -30,9 +30,22 @@ def lr_far_above_range(case: Case) -> Seen:
     if lr is None:
         return Seen(None, NOT_KNOWN)
     return Seen(
-        lr >= known.harmful,
+        lr > known.harmful,
         f"The learning rate reached {number(lr)}, {times(lr / known.usual)} what is usual for "
         f"{known.name} ({number(known.low)} to {number(known.usual)}).",
+    )
+
+
+def lr_ordinary(case: Case) -> Seen:
+    """The rate stayed below the upper end of what recipes use."""
+    lr, known = facts.highest_lr(case), documented_range(case)
+    if lr is None:
+        return Seen(None, NOT_KNOWN)
+    verb = "below" if lr < known.usual else "not below"
+    return Seen(
+        lr < known.usual,
+        f"The learning rate was at most {number(lr)} up to the onset, {verb} the {number(known.usual)} "
+        f"that is usual for {known.name}.",
     )
 
 

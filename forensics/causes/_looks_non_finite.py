@@ -54,6 +54,26 @@ def _warnings_before(case: Case, onset: int, window: int = 50) -> str:
     return ""
 
 
+def instant_with_gradient(case: Case) -> Seen:
+    """The same, with the gradient norm logged: it leads the loss where an update is at fault."""
+    if case.track(Signal.GRAD_NORM) is None:
+        return Seen(None, "Needs the gradient norm of the steps before the NaN.")
+    return instant(case)
+
+
+def after_one_update(case: Case) -> Seen:
+    """The first loss was finite and the second was not: the first update did it."""
+    first = case.timeline.first_step
+    broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
+    if not broken or not facts.starts_at_beginning(case) or case.timeline.interval > 1:
+        return Seen(None, "Needs the losses of the first two steps.")
+    onset = min(e.onset_step for e in broken)
+    return Seen(
+        onset == first + 1,
+        f"The log begins at {at_step(first)}; the NaN begins at {at_step(onset)}.",
+    )
+
+
 def isolated_non_finite(case: Case) -> Seen:
     """Single non-finite points with finite neighbours: the weights stayed finite."""
     found = [e for e in case.episodes_of(EpisodeKind.NON_FINITE) if e.signal is Signal.TRAIN_LOSS]

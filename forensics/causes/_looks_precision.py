@@ -38,6 +38,14 @@ def wide_precision(case: Case) -> Seen:
     return Seen(not seen.holds, seen.text, source=seen.source)
 
 
+def float8(case: Case) -> Seen:
+    """The run computes in fp8, whose scale factors divide by the largest entry of a row."""
+    precision = case.config.precision
+    if precision is None:
+        return Seen(None, NOT_KNOWN, source="configuration")
+    return Seen(precision == "fp8", f"The run trains in {precision}.", source="configuration")
+
+
 def scale_collapsed(case: Case) -> Seen:
     """The loss scale fell again and again, or reached its minimum."""
     text = case.text_of(TextKind.LOSS_SCALE_MINIMUM)

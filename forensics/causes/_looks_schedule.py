@@ -58,6 +58,19 @@ def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
     )
 
 
+def onset_at_warmup_end(case: Case, least: int = 50, margin: float = 0.1) -> Seen:
+    """The failure began within a tenth of the end of the warm-up, where the rate peaks."""
+    onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)
+    if onset is None or warmup is None or not facts.counts_steps(case):
+        return Seen(None, "Needs the length of the warm-up.")
+    at_end = warmup >= least and abs(onset - warmup) <= margin * warmup + case.timeline.interval
+    return Seen(
+        at_end,
+        f"The warm-up ends at {at_step(warmup)}, the failure began at {at_step(onset)}.",
+        (onset,),
+    )
+
+
 def onset_while_rising(case: Case) -> Seen:
     """The failure began while the warm-up was still raising the rate."""
     onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)

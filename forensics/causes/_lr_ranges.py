@@ -1,6 +1,6 @@
 """Learning rates that are documented to work, by what is trained and with which optimizer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from forensics.case import Case
@@ -29,9 +29,9 @@ class LrRange:
     usual: float
     """``low`` to ``usual`` is what recipes use."""
     high: float
-    """From here on instability is commonly reported."""
+    """Above it instability is commonly reported."""
     harmful: float
-    """From here on hardly any run is known to have survived."""
+    """Above it hardly any run is known to have survived."""
     name: str
 
 
@@ -42,9 +42,9 @@ _SCRATCH = LrRange(
 )
 _FULL = LrRange(1e-7, 1e-5, 2e-5, 5e-5, 1e-3, "full fine-tuning")
 _LORA = LrRange(1e-6, 1e-4, 2e-4, 5e-4, 5e-3, "LoRA")
-_SGD = LrRange(1e-6, 1e-2, 1e-1, 1.0, 10.0, "SGD")
+_SGD = LrRange(1e-6, 1e-2, 1e-1, 0.5, 5.0, "SGD")
 # Without an optimizer's name only what is too high for Adam and SGD alike is known to be so.
-_ANY = LrRange(1e-8, 1e-5, 1e-1, 1.0, 10.0, "any common optimizer")
+_ANY = LrRange(1e-8, 1e-5, 1e-1, 0.5, 5.0, "any common optimizer")
 
 PER_SAMPLE = 0.02 / 16
 """Detectron2's SGD rate per image, the highest of the common linear-scaling references."""
@@ -65,9 +65,15 @@ def documented_range(case: Case) -> LrRange:
     """The range that applies to this run, as far as it says what it trains."""
     kind = optimizer_kind(case)
     if kind is OptimizerKind.PLAIN:
-        return _SGD
+        return _scaled_by_batch(case)
     if case.config.lora:
         return _LORA
     if case.config.pretrained:
         return _FULL
     return _SCRATCH if kind is OptimizerKind.ADAPTIVE else _ANY
+
+
+def _scaled_by_batch(case: Case) -> LrRange:
+    """SGD's range; large batches are commonly given a proportionally larger rate."""
+    scaled = 3 * PER_SAMPLE * (case.config.effective_batch or 0)
+    return replace(_SGD, high=max(_SGD.high, scaled), harmful=max(_SGD.harmful, 3 * scaled))

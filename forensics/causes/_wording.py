@@ -16,7 +16,7 @@ def number(value: float) -> str:
     if size >= 1e6 or size < 1e-3:
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
-    return f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if size >= 999.5 else f"{value:.3g}"
 
 
 def percent(share: float) -> str:

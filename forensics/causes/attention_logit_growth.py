@@ -89,7 +89,7 @@ CAUSE = Cause(
         Clue("attention_used", attention_used, WEAK, -DECISIVE),
         Clue("settled_higher", settled_higher, MODERATE, group="shape"),
         Clue("escalating", escalating, MODERATE, group="shape"),
-        Clue("gradient_infinite", gradient_infinite, MODERATE, group="overflow"),
+        Clue("gradient_infinite", gradient_infinite, STRONG, group="overflow"),
         Clue("half_precision", half_precision, -WEAK, group="overflow"),
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
         Clue("early", early, -MODERATE, WEAK),

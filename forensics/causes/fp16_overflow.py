@@ -40,7 +40,7 @@ from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_infinite
 from forensics.causes._looks_learning_rate import lr_far_above_range
-from forensics.causes._looks_non_finite import exact_zero, isolated_non_finite
+from forensics.causes._looks_non_finite import after_one_update, exact_zero, isolated_non_finite
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_precision import (
     born_in_bf16,
@@ -101,6 +101,7 @@ CAUSE = Cause(
         Clue("traceless", overflow_traceless, -DECISIVE, group="skipped"),
         Clue("gradient_infinite", gradient_infinite, MODERATE, group="numbers"),
         Clue("isolated", isolated_non_finite, MODERATE, group="numbers"),
+        Clue("after_one_update", after_one_update, MODERATE, group="numbers"),
         Clue("hidden_by_logger", exact_zero, WEAK, group="numbers"),
         Clue("rate_far_above_range", lr_far_above_range, -MODERATE),
     ),

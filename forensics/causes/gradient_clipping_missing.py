@@ -83,7 +83,7 @@ CAUSE = Cause(
     "the run.",
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
-        Clue("clipping_off", clipping_off, STRONG, group="clipping"),
+        Clue("clipping_off", clipping_off, MODERATE, group="clipping"),
         Clue("clipping_loose", clipping_loose, MODERATE, group="clipping"),
         Clue("clipping_tight", clipping_tight, -STRONG, group="clipping"),
         Clue("clipping_saturated", clipping_saturated, -DECISIVE, group="clipping"),

@@ -45,6 +45,7 @@ from forensics.causes._looks_learning_rate import (
     lr_above_range,
     lr_far_above_range,
     lr_high_for_batch,
+    lr_ordinary,
     lr_tiny,
 )
 from forensics.causes._looks_loss_shape import drifted, grew_step_by_step, repeated_events
@@ -57,6 +58,7 @@ from forensics.causes._looks_schedule import (
     never_decayed,
     onset_after_decay,
     onset_around_warmup_end,
+    onset_at_warmup_end,
     onset_near_peak,
     onset_while_rising,
 )
@@ -107,7 +109,9 @@ CAUSE = Cause(
         Clue("rate_far_above_range", lr_far_above_range, DECISIVE, group="level"),
         Clue("rate_above_range", lr_above_range, STRONG, -WEAK, group="level"),
         Clue("rate_high_for_batch", lr_high_for_batch, STRONG, group="level"),
+        Clue("rate_ordinary", lr_ordinary, -MODERATE, group="level"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="level"),
+        Clue("begins_at_warmup_end", onset_at_warmup_end, STRONG + MODERATE, group="timing"),
         Clue("begins_around_warmup_end", onset_around_warmup_end, STRONG, group="timing"),
         Clue("begins_while_rate_rises", onset_while_rising, MODERATE, group="timing"),
         Clue("begins_near_peak", onset_near_peak, MODERATE, group="timing"),

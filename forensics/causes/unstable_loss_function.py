@@ -36,9 +36,19 @@ from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_broke_first
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
-from forensics.causes._looks_non_finite import instant, one_part_broke, validation_still_finite
+from forensics.causes._looks_non_finite import (
+    instant,
+    instant_with_gradient,
+    one_part_broke,
+    validation_still_finite,
+)
 from forensics.causes._looks_outcome import explains
-from forensics.causes._looks_precision import half_precision, scale_collapsed, wide_precision
+from forensics.causes._looks_precision import (
+    float8,
+    half_precision,
+    scale_collapsed,
+    wide_precision,
+)
 from forensics.causes._looks_text import says
 from forensics.causes._wording import at_step
 from forensics.findings import Outcome
@@ -75,10 +85,12 @@ CAUSE = Cause(
     "occurred.",
     clues=(
         *explains((Outcome.NON_FINITE,), rarely=(Outcome.SPIKED_RECOVERED, Outcome.CRASHED)),
-        Clue("no_warning", instant, STRONG, -STRONG, group="onset"),
+        Clue("no_warning", instant, MODERATE, -STRONG, group="onset"),
+        Clue("no_warning_in_gradient", instant_with_gradient, STRONG, group="onset"),
         Clue("gradient_broke_first", gradient_broke_first, MODERATE, group="backward"),
         Clue("one_part_broke", one_part_broke, MODERATE, group="backward"),
         Clue("validation_finite", validation_still_finite, MODERATE, -WEAK),
+        Clue("float8", float8, MODERATE, group="precision"),
         Clue("wide_precision", wide_precision, MODERATE, group="precision"),
         Clue("half_precision", half_precision, -MODERATE, group="precision"),
         Clue("scale_collapsed", scale_collapsed, -STRONG, group="precision"),

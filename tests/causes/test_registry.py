@@ -196,7 +196,7 @@ def test_page_has_its_sections(cause: Cause) -> None:
 @each_cause
 def test_weights_have_names_and_speak_both_ways(cause: Cause) -> None:
     weights = [w for clue in cause.clues for w in (clue.present, clue.absent)]
-    assert {abs(w) for w in weights} <= WEIGHTS
+    assert {abs(w) for w in weights} <= WEIGHTS | {a + b for a in WEIGHTS for b in WEIGHTS}
     assert min(weights) < 0 < max(weights)
     assert 0 < cause.prior <= 1
     assert len({clue.name for clue in cause.clues}) == len(cause.clues)
