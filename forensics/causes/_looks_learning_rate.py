@@ -44,8 +44,8 @@ def lr_ordinary(case: Case) -> Seen:
     verb = "below" if lr < known.usual else "not below"
     return Seen(
         lr < known.usual,
-        f"The learning rate was at most {number(lr)} up to the onset, {verb} the {number(known.usual)} "
-        f"that is usual for {known.name}.",
+        f"The learning rate was at most {number(lr)} up to the onset, {verb} the upper end of what "
+        f"is usual for {known.name}, {number(known.usual)}.",
     )
 
 

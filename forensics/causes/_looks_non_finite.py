@@ -54,13 +54,6 @@ def _warnings_before(case: Case, onset: int, window: int = 50) -> str:
     return ""
 
 
-def instant_with_gradient(case: Case) -> Seen:
-    """The same, with the gradient norm logged: it leads the loss where an update is at fault."""
-    if case.track(Signal.GRAD_NORM) is None:
-        return Seen(None, "Needs the gradient norm of the steps before the NaN.")
-    return instant(case)
-
-
 def after_one_update(case: Case) -> Seen:
     """The first loss was finite and the second was not: the first update did it."""
     first = case.timeline.first_step
@@ -70,7 +63,7 @@ def after_one_update(case: Case) -> Seen:
     onset = min(e.onset_step for e in broken)
     return Seen(
         onset == first + 1,
-        f"The log begins at {at_step(first)}; the NaN begins at {at_step(onset)}.",
+        f"The log begins at {at_step(first)}; the NaN at {at_step(onset)}.",
     )
 
 

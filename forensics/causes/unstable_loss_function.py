@@ -38,7 +38,6 @@ from forensics.causes._looks_gradients import gradient_broke_first
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_non_finite import (
     instant,
-    instant_with_gradient,
     one_part_broke,
     validation_still_finite,
 )
@@ -85,8 +84,7 @@ CAUSE = Cause(
     "occurred.",
     clues=(
         *explains((Outcome.NON_FINITE,), rarely=(Outcome.SPIKED_RECOVERED, Outcome.CRASHED)),
-        Clue("no_warning", instant, MODERATE, -STRONG, group="onset"),
-        Clue("no_warning_in_gradient", instant_with_gradient, STRONG, group="onset"),
+        Clue("no_warning", instant, STRONG, -STRONG, group="onset"),
         Clue("gradient_broke_first", gradient_broke_first, MODERATE, group="backward"),
         Clue("one_part_broke", one_part_broke, MODERATE, group="backward"),
         Clue("validation_finite", validation_still_finite, MODERATE, -WEAK),
