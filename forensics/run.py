@@ -129,6 +129,8 @@ class FoundCheckpoint:
     """Seconds since the epoch."""
     complete: bool = True
     """False where the name or a missing index says that saving was not finished."""
+    epoch: int | None = None
+    """The epoch that the name gives, in the framework's own count."""
 
 
 @dataclass(frozen=True)
