@@ -10,6 +10,8 @@ from forensics.case import Case
 from forensics.run import Values
 from forensics.timeline import Track
 
+START_POINTS = 3
+
 Rule = Callable[[Values], int | None]
 """Finite values, shape (n,) -> index of the first point at which it fires."""
 
@@ -34,8 +36,8 @@ def usual_level(case: Case, track: Track | None) -> float | None:
 
 
 def start_level(track: Track) -> float | None:
-    """Median of the first five finite values: where training began."""
-    values = track.value[track.finite][:5]
+    """Median of the first `START_POINTS` finite values: where training began."""
+    values = track.value[track.finite][:START_POINTS]
     return float(np.median(values)) if len(values) else None
 
 

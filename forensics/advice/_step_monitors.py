@@ -1,7 +1,9 @@
 """Alarms that look at every logged step."""
 
+import numpy as np
+
 from forensics.advice import _alarms
-from forensics.advice._levels import fired, good_values, start_level, usual_level
+from forensics.advice._levels import START_POINTS, fired, good_values, start_level, usual_level
 from forensics.case import Case
 from forensics.signals import Signal
 from forensics.verdict import Monitor, Scale
@@ -56,4 +58,7 @@ def above_start(case: Case, factor: float = 2.0) -> tuple[Monitor, ...]:
         return ()
     bound = factor * start
     rule = f"stop when the loss is above {bound:.4g} ({factor:g} x where training began)"
-    return (Monitor(Scale.STEP, rule, fired(track, lambda v: _alarms.first_true(v > bound))),)
+    step = fired(
+        track, lambda v: _alarms.first_true((v > bound) & (np.arange(len(v)) >= START_POINTS))
+    )
+    return (Monitor(Scale.STEP, rule, step),)

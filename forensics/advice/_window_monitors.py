@@ -22,15 +22,19 @@ def drift(case: Case) -> tuple[Monitor, ...]:
     return (Monitor(Scale.WINDOW, rule, fired(track, _alarms.first_drift)),)
 
 
-def no_progress(case: Case, share: float = 0.1, fall: float = 0.05) -> tuple[Monitor, ...]:
+def no_progress(
+    case: Case, share: float = 0.1, fall: float = 0.05, points: int = 10
+) -> tuple[Monitor, ...]:
     """A run that has learned nothing in its first tenth is not worth the other nine."""
     track = case.track(Signal.TRAIN_LOSS)
     total, start = planned_steps(case), None if track is None else start_level(track)
     if track is None or total is None or start is None:
         return ()
-    deadline, bound = max(round(share * total), 1), start - fall * abs(start)
+    deadline, bound = round(share * total), start - fall * abs(start)
     early = track.value[track.finite & (track.step <= deadline)]
-    stuck = len(early) >= 10 and float(np.median(early[-5:])) > bound
+    if len(early) < points:
+        return ()
+    stuck = float(np.median(early[-points // 2 :])) > bound
     rule = (
         f"stop at step {deadline} unless the loss is below {bound:.4g}"
         f" ({fall:.0%} under where training began)"
