@@ -33,7 +33,10 @@ def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
     Returns:
         The hypotheses, most probable first, and the probability of none of them.
     """
-    seen = {cause.name: [(clue, clue.look(case)) for clue in cause.clues] for cause in all_causes()}
+    # Several causes share a look; each is taken once.
+    looks = {clue.look for cause in all_causes() for clue in cause.clues}
+    found = {look: look(case) for look in looks}
+    seen = {c.name: [(clue, found[clue.look]) for clue in c.clues] for c in all_causes()}
     score = {cause.name: log(cause.prior) + _nats(seen[cause.name]) for cause in all_causes()}
     top = max(max(score.values()), UNEXPLAINED_NATS)
     mass = {name: exp(nats - top) for name, nats in score.items()}

@@ -29,6 +29,8 @@ def points(track: Track | None) -> Points | None:
     """The finite points of a quantity, or None where there are none."""
     if track is None or not track.finite.any():
         return None
+    if track.finite.all():
+        return Points(track.step, track.value)
     return Points(track.step[track.finite], track.value[track.finite])
 
 
@@ -36,8 +38,8 @@ def before(case: Case, signal: Signal, step: int | None, least: int = 1) -> Poin
     """The finite points logged before ``step`` (all where it is None), if there are ``least``."""
     found = points(case.track(signal))
     if found is not None and step is not None:
-        keep = found.step < step
-        found = Points(found.step[keep], found.value[keep])
+        end = int(np.searchsorted(found.step, step))
+        found = Points(found.step[:end], found.value[:end])
     return found if found is not None and len(found) >= least else None
 
 
@@ -46,8 +48,9 @@ def since(case: Case, signal: Signal, step: int, least: int = 1) -> Points | Non
     found = points(case.track(signal))
     if found is None:
         return None
-    keep = found.step >= step
-    return Points(found.step[keep], found.value[keep]) if int(keep.sum()) >= least else None
+    start = int(np.searchsorted(found.step, step))
+    later = Points(found.step[start:], found.value[start:])
+    return later if len(later) >= least else None
 
 
 def value_at(case: Case, signal: Signal, step: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ class Track:
         """Median number of steps between logged points; 1.0 where there are fewer than two."""
         return float(np.median(np.diff(self.step))) if len(self.step) > 1 else 1.0
 
-    @property
+    @cached_property
     def finite(self) -> NDArray[np.bool_]:
         """Shape (n,), True where the value is finite."""
         return np.isfinite(self.value)
