@@ -54,7 +54,8 @@ def _numbers(case: Case) -> str:
     if track is None or not track.finite.any():
         return ""
     value = track.value[track.finite]
-    first, last = float(np.median(value[:5])), float(np.median(value[-5:]))
+    edge = max(min(len(value) // 4, 5), 1)
+    first, last = float(np.median(value[:edge])), float(np.median(value[-edge:]))
     return f"training loss {number(first)} to {number(last)} over {case.timeline.last_step:,} steps"
 
 

@@ -8,7 +8,7 @@ from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
 from forensics.causes._base import Seen
 from forensics.causes._wording import at_step, count, listing, number, times
-from forensics.findings import EpisodeKind
+from forensics.findings import Episode, EpisodeKind
 from forensics.signals import Signal
 
 _POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
@@ -135,28 +135,45 @@ def first_gradient_huge(case: Case, level: float = 100.0) -> Seen:
 
 
 def level_shift_train_only(case: Case) -> Seen:
-    """The training loss moved to another level and validation did not."""
-    found = [
-        e for e in case.episodes_of(EpisodeKind.LEVEL_SHIFT) if e.signal is not Signal.EVAL_LOSS
-    ]
-    if not found:
-        return Seen(None, "Needs a shift of the level of the training loss.")
-    shift = next((e for e in found if e.details.get("validation_moved") is not None), found[0])
+    """The training loss stepped up to another level and validation did not."""
+    shift = _step_up(case)
+    if shift is None:
+        return Seen(None, "Needs a step up of the level of the training loss.")
     moved = shift.details.get("validation_moved")
-    levels = [shift.details.get(k) for k in ("before", "after")]
-    numbers = [number(float(v)) for v in levels if v is not None]
-    span = f" from {numbers[0]} to {numbers[1]}" if len(numbers) == 2 else ""
-    what = f"The training loss shifted{span} at "
+    before, after = shift.details.get("before"), shift.details.get("after")
+    levels = (
+        f" from {number(float(before))} to {number(float(after))}"
+        if before is not None and after is not None
+        else ""
+    )
+    what = f"The training loss stepped up{levels} at {at_step(shift.onset_step)}"
     if moved is None:
-        return Seen(
-            None, what + f"{at_step(shift.onset_step)}; needs a validation on either side of it."
-        )
+        return Seen(None, f"{what}; needs a validation on either side of it.")
     state = "moved with it" if moved else "did not"
+    return Seen(not moved, f"{what}, validation {state}.", (shift.onset_step,))
+
+
+def began_as_step(case: Case) -> Seen:
+    """The failure is that step: it began there."""
+    shift, onset = _step_up(case), case.judgement.onset_step
+    if shift is None or onset is None:
+        return Seen(None, "Needs a step up of the level of the training loss.")
+    near = abs(shift.onset_step - onset) <= 2 * case.timeline.interval
     return Seen(
-        not moved,
-        f"{what}{at_step(shift.onset_step)}, validation {state}.",
+        near,
+        f"The failure began at {at_step(onset)}, the step up is at {at_step(shift.onset_step)}.",
         (shift.onset_step,),
     )
+
+
+def _step_up(case: Case) -> Episode | None:
+    """The largest upward shift of the training loss; a fall is no complaint."""
+    ups = [
+        e
+        for e in case.episodes_of(EpisodeKind.LEVEL_SHIFT)
+        if e.signal is not Signal.EVAL_LOSS and e.details.get("direction") == "up"
+    ]
+    return max(ups, key=lambda e: float(e.details.get("after") or 0.0), default=None)
 
 
 def not_shuffled(case: Case) -> Seen:

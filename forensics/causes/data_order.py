@@ -28,7 +28,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_resume as resume
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_grew
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_spike import gradient_built_up, recurs_each_epoch
@@ -72,7 +72,8 @@ CAUSE = Cause(
             (Outcome.SPIKED_RECOVERED, Outcome.SPIKED_UNRECOVERED),
             (Outcome.DIVERGED, Outcome.STALLED, Outcome.VALIDATION_FAILED, Outcome.HEALTHY),
         ),
-        Clue("train_only_shift", data.level_shift_train_only, DECISIVE, -STRONG, group="shift"),
+        Clue("train_only_shift", data.level_shift_train_only, STRONG, -STRONG),
+        Clue("began_as_step", data.began_as_step, STRONG),
         Clue("dropped_at_resume", resume.dropped_at_resume, STRONG, group="drop"),
         Clue("rose_at_old_end", resume.rose_at_old_end, STRONG),
         Clue("jumped_at_resume", resume.jumped_up_at_resume, -MODERATE, group="drop"),

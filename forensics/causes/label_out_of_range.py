@@ -56,7 +56,7 @@ CAUSE = Cause(
     prior=0.3,
     claim="A target names a class or token that the model has no output for.",
     clues=(
-        *explains((Outcome.CRASHED, Outcome.UNKNOWN), (Outcome.NON_FINITE,)),
+        *explains((Outcome.CRASHED,), (Outcome.NON_FINITE, Outcome.UNKNOWN)),
         Clue("label_named", says(TextKind.LABEL_OUT_OF_RANGE), DECISIVE, -STRONG),
         Clue("device_assert", says(TextKind.DEVICE_ASSERT), DECISIVE),
         Clue("index_named", says(TextKind.INDEX_OUT_OF_RANGE), -STRONG),

@@ -54,6 +54,7 @@ CAUSE = Cause(
         Clue("healthy", ended(Outcome.HEALTHY), DECISIVE, group="outcome"),
         Clue("recovered", ended(Outcome.SPIKED_RECOVERED), WEAK, group="outcome"),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
+        Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),
         Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),
         Clue("validation_falls", validation_falls_smoothly, WEAK),
         Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),
