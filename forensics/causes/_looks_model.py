@@ -1,18 +1,28 @@
 """Looks at the configured model: normalisation, attention, activation, starting point."""
 
+import re
+
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 
-_BATCHNORM = (
+# Regular expressions; short names must begin a word, or resnet50 would be a t5.
+BATCHNORM = (
     "resnet", "resnext", "regnet", "mobilenet", "efficientnet", "densenet", "inception", "yolo",
     "shufflenet", "deeplab", "vgg16_bn", "vgg19_bn",
 )  # fmt: skip
-_ATTENTION = (
-    "gpt", "llama", "bert", "t5", "vit", "deit", "swin", "qwen", "gemma", "mistral", "transformer",
-    "opt-", "bloom", "falcon", "whisper", "phi", "olmo", "deepseek", "conformer", "attention",
+ATTENTION = (
+    "gpt", "llama", "bert", "qwen", "gemma", "mistral", "bloom", "falcon", "whisper", "olmo",
+    "deepseek", "transformer", "conformer", "attention", "deit", "swin",
+    r"(?<![a-z])(?:m?t5|vit|opt|phi)",
 )  # fmt: skip
-_RECURRENT = ("lstm", "gru", "rnn", "deepspeech")
+RECURRENT = ("lstm", "deepspeech", r"(?<![a-z])(?:gru|rnn)")
+
+
+def named_after(case: Case, *families: str) -> bool:
+    """True where the model's name holds one of the families."""
+    model = (case.config.model or "").lower()
+    return any(re.search(family, model) for family in families)
 
 
 def setting(holds: bool | None, text: str) -> Seen:
@@ -30,33 +40,31 @@ def parameter_count(case: Case) -> float | None:
 
 def batchnorm_used(case: Case) -> Seen:
     """The model normalises over the batch."""
-    kind, model = case.config.normalization, (case.config.model or "").lower()
+    kind = case.config.normalization
     if kind is not None:
         verb = "normalises" if kind == "batchnorm" else "does not normalise"
         return setting(kind == "batchnorm", f"The model {verb} over the batch ({kind}).")
-    if any(name in model for name in _BATCHNORM):
+    if named_after(case, *BATCHNORM):
         return setting(True, f"{case.config.model} normalises over the batch.")
-    if model and any(name in model for name in _ATTENTION):
+    if named_after(case, *ATTENTION):
         return setting(False, f"{case.config.model} does not normalise over the batch.")
     return setting(None, "Needs the kind of normalisation the model uses.")
 
 
 def attention_used(case: Case) -> Seen:
     """The model has attention."""
-    model = (case.config.model or "").lower()
-    if any(name in model for name in _ATTENTION):
+    if named_after(case, *ATTENTION):
         return setting(True, f"{case.config.model} has attention.")
-    if any(name in model for name in _BATCHNORM + _RECURRENT):
+    if named_after(case, *BATCHNORM, *RECURRENT):
         return setting(False, f"{case.config.model} has no attention.")
     return setting(None, "Needs the kind of model.")
 
 
 def recurrent(case: Case) -> Seen:
     """The model is recurrent: its gradients multiply over the length of a sequence."""
-    model = (case.config.model or "").lower()
-    if not model:
+    if not case.config.model:
         return setting(None, "")
-    holds = any(name in model for name in _RECURRENT)
+    holds = named_after(case, *RECURRENT)
     verb = "is" if holds else "is not"
     return setting(holds, f"{case.config.model} {verb} recurrent.")
 

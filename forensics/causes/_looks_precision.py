@@ -7,13 +7,14 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
+from forensics.causes._looks_model import named_after
 from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import EpisodeKind, Severity
 from forensics.run import TextKind
 from forensics.signals import Signal
 
 NOT_KNOWN = "Needs the precision of the run (fp16, bf16 or fp32)."
-_BORN_BF16 = ("t5", "gemma", "llama", "mistral", "qwen", "deepseek", "falcon", "olmo")
+_BORN_BF16 = (r"(?<![a-z])m?t5", "gemma", "llama", "mistral", "qwen", "deepseek", "falcon", "olmo")
 """Families pretrained in bf16, whose activations may exceed fp16's 65,504."""
 
 
@@ -124,12 +125,14 @@ def overflow_traceless(case: Case) -> Seen:
 
 def born_in_bf16(case: Case) -> Seen:
     """A model whose family was pretrained in bf16 is trained in fp16."""
-    model = (case.config.model or "").lower()
-    if not model or half_precision(case).holds is not True:
+    if not case.config.model or half_precision(case).holds is not True:
         return Seen(None, "", source="configuration")
-    born = any(family in model for family in _BORN_BF16)
+    born = named_after(case, *_BORN_BF16)
+    verb = "comes" if born else "does not come"
     return Seen(
-        born, f"{case.config.model} comes from a family pretrained in bf16.", source="configuration"
+        born,
+        f"{case.config.model} {verb} from a family pretrained in bf16.",
+        source="configuration",
     )
 
 

@@ -74,7 +74,7 @@ CAUSE = Cause(
         Clue("gradient_negligible", gradient_negligible, DECISIVE, group="gradient"),
         Clue("gradient_tiny", gradient_tiny, STRONG, group="gradient"),
         Clue("gradient_ordinary", gradient_alive, -STRONG, group="gradient"),
-        Clue("layers_vanish", layers_vanish, DECISIVE, -STRONG),
+        Clue("layers_vanish", layers_vanish, DECISIVE, -DECISIVE, group="gradient"),
         Clue("residual_off", residual_off, STRONG, -WEAK, group="design"),
         Clue("saturating", saturating, MODERATE, group="design"),
         Clue("normalisation_off", normalisation_off, MODERATE, group="design"),

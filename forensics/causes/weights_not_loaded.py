@@ -75,7 +75,7 @@ CAUSE = Cause(
         Clue("pretrained", pretrained, WEAK, -DECISIVE),
         Clue("said_not_loaded", says(TextKind.WEIGHTS_NOT_LOADED), STRONG, -WEAK),
         Clue("from_the_start", from_the_start, WEAK, group="timing"),
-        Clue("early", early, 0.0, -STRONG, group="timing"),
+        Clue("early", early, 0.0, -DECISIVE, group="timing"),
     ),
     verify=_verify,
     fix=_fix,
