@@ -1,0 +1,113 @@
+"""Delimited text: CSV, TSV and tables printed with bars or blanks, from any framework or hand.
+
+::
+
+    step,loss,grad_norm,lr          step  | loss   | grad_norm
+    0,11.06,6.17,                   10    | 2.6030 | 9.9375
+    100,nan,0.50,1e-4               11    | nan    | -
+
+An empty cell (``NA``, ``-``) was not logged; ``nan`` was, and is kept. A header that comes again
+marks a restart, a new header renames the columns from there on, and rows keep their order.
+"""
+
+from collections.abc import Sequence
+
+from forensics.readers._base import Probe, Progress, Reader, Reading
+from forensics.readers._tables.blocks import decode_head, read_blocks
+from forensics.readers._tables.columns import table_series
+from forensics.readers._tables.csv_grammar import CsvGrammar
+from forensics.readers._tables.dialect import Dialect, find_dialect, is_header
+from forensics.readers._tables.file_names import holds_one_metric, quantity_of
+from forensics.readers._tables.headerless import guess_without_header, known_without_header
+from forensics.readers._tables.lines import BULK_BYTES, read_lines
+from forensics.readers._tables.training import is_counter, is_metric
+from forensics.run import Axis, Note
+from forensics.signals import Signal, classify
+
+_NOT_TABLES = (b"{", b"[", b"\x89", b"PK", b"%PDF", b"<")
+
+
+def sniff(probe: Probe) -> bool:
+    """True for a table whose header, or whose name and numbers, are those of a training."""
+    return dialect_of(probe) is not None
+
+
+def dialect_of(probe: Probe) -> Dialect | None:
+    """How the file is written, None where it is no table of a training."""
+    if not probe.size or probe.head.lstrip().startswith(_NOT_TABLES):
+        return None
+    text = decode_head(probe.head)
+    if text is None:
+        return None
+    if known := known_without_header(text, probe.source):
+        return known
+    whole = probe.size <= len(probe.head)
+    return (
+        find_dialect(text, whole)
+        or find_dialect(text, whole, lambda names: _is_single(names, probe.source))
+        or guess_without_header(text, probe.source)
+    )
+
+
+def _is_single(names: Sequence[str], source: str) -> bool:
+    """A counter, a value and perhaps a time: one metric, which the file's name tells."""
+    kinds = [classify(name) for name in names]
+    others = [
+        n for n, kind in zip(names, kinds, strict=True) if kind in (Signal.OTHER, Signal.STEP_TIME)
+    ]
+    rest = [
+        kind for kind in kinds if kind not in (Signal.WALL_TIME, Signal.OTHER, Signal.STEP_TIME)
+    ]
+    named = holds_one_metric(source) or is_metric(quantity_of(source) or "")
+    return named and len(others) == 1 and len(rest) == 1 and any(map(is_counter, names))
+
+
+def read(probe: Probe, progress: Progress) -> Reading:
+    """Read every row; what can't be read is counted in one note."""
+    dialect = dialect_of(probe)
+    if dialect is None:
+        return Reading(notes=(Note("a table, but of no training", probe.source),))
+    return read_table(probe, progress, dialect)
+
+
+def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
+    """Read a file of a known dialect."""
+    grammar = CsvGrammar(_named_by_file(dialect, probe.source))
+    table = read_lines(read_blocks(probe.path, progress), grammar, probe.size >= BULK_BYTES)
+    axis = Axis.SAMPLES if "Train_Samples_" in probe.path.name else None
+    series, notes = table_series(table, probe.source, axis)
+    if not series:
+        notes = (Note("the table has a header and no values", probe.source),)
+    return Reading(
+        series=series,
+        settings={"max_steps": grammar.total_steps} if grammar.total_steps else {},
+        notes=(*notes, *_notes(grammar, dialect, probe.source)),
+    )
+
+
+def _named_by_file(dialect: Dialect, source: str) -> Dialect:
+    """A column that is only called ``value`` gets its name from the file."""
+    tag = quantity_of(source)
+    if tag is None or is_header(dialect.columns):
+        return dialect
+    columns = tuple(tag if n.strip().lower() == "value" else n for n in dialect.columns)
+    return Dialect(dialect.delimiter, columns, dialect.header_line, dialect.decimal_comma)
+
+
+def _notes(grammar: CsvGrammar, dialect: Dialect, source: str) -> tuple[Note, ...]:
+    counts = grammar.counts
+    texts = []
+    if dialect.guessed:
+        texts.append(f"no header: columns taken to be {', '.join(dialect.columns)}")
+    if counts["repeated"]:
+        texts.append(f"the header comes again {counts['repeated']} times: the run was restarted")
+    if counts["unreadable"]:
+        texts.append(f"{counts['unreadable']} lines are no rows and were left out")
+    if counts["long"]:
+        texts.append(
+            f"{counts['long']} rows have more cells than the header; the extra are left out"
+        )
+    return tuple(Note(text, source) for text in texts)
+
+
+READER = Reader(name="CSV", order=40, sniff=sniff, read=read)
