@@ -73,6 +73,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.IGNORED,
     ),
     (
+        r"(?!(?:.*_)?(?:ms|s|secs?|time|tok\w*|it|samples|images)/(?:s|sec|batch|step|it|iter)$)"
         r"(?:.*/)?(?:_?step|global_steps?|iterations?|iters?|it|current_steps?|num_updates|updates?|"
         r"trainer/global_step|(?:total_|num_)?timesteps|global_step/max_steps|step_idx|batch_idx|batch|"
         r"(?:opt|optimizer|train|training)_steps?|training_iteration|n_iter|s)",
@@ -137,7 +138,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     (
         r".*(?:elapsed_time_per_iteration.*|iteration_time|step_time|train_step_timing.*|last_time|"
-        r"time_per_step|train_time|batch_time|time)|(?:.*[/_])?dt|t",
+        r"time_per_step|train_time|batch_time|(?:ms|s|secs?|time)/(?:batch|step|it|iter)|time)|(?:.*[/_])?dt|t",
         Signal.STEP_TIME,
     ),
     (r".*(?:memory.*|max_mem|gpu_mem.*|memallocated|vram.*|mem)", Signal.MEMORY),
