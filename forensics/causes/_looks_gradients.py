@@ -154,7 +154,7 @@ def gradient_died(case: Case, share: float = 0.01) -> Seen:
 
 def gradient_large_at_first(case: Case, factor: float = 20.0) -> Seen:
     """The first norms are many times those of the rest of the run."""
-    found = facts.points(case.track(Signal.GRAD_NORM))
+    found = None if _not_measured(case) else facts.points(case.track(Signal.GRAD_NORM))
     if found is None or len(found) < 20 or not facts.starts_at_beginning(case):
         return Seen(None, "Needs the gradient norms of the first steps.")
     first = float(np.max(found.value[:3]))

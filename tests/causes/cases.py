@@ -246,8 +246,8 @@ def _lr_facts(track: Track | None) -> LearningRateFacts | None:
 def _clip_facts(track: Track | None, config: Config, onset: int | None) -> ClipFacts | None:
     if track is None or not config.clip_threshold or not len(track):
         return None
-    above = track.value > config.clip_threshold
-    before = above if onset is None else above[track.step < onset]
-    recent = before[-max(len(before) // 10, 1) :]
-    share = float(recent.mean()) if len(recent) else 0.0
-    return ClipFacts(config.clip_threshold, float(above.mean()), share)
+    before = track.value if onset is None else track.value[track.step < onset]
+    above = before > config.clip_threshold
+    recent = above[-max(len(above) // 10, 1) :]
+    share = [float(part.mean()) if len(part) else 0.0 for part in (above, recent)]
+    return ClipFacts(config.clip_threshold, share[0], share[1])
