@@ -148,3 +148,10 @@ def large_vocabulary(case: Case, least: int = 1000) -> Seen:
     if size is None:
         return setting(None, "Needs the size of the output layer.")
     return setting(size >= least, f"The output layer has {size:,} logits.")
+
+
+def reads_tokens(case: Case) -> Seen:
+    """The inputs are tokens, which have no scale of their own."""
+    if not case.config.vocab_size:
+        return setting(None, "")
+    return setting(True, f"The inputs are tokens from a vocabulary of {case.config.vocab_size:,}.")

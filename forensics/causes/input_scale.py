@@ -13,7 +13,8 @@ For:
     learning rate.
 
 Against:
-    A first loss of about ln(classes); trouble only after long calm; a rate far above the usual.
+    A first loss of about ln(classes); trouble only after long calm; a rate far above the usual;
+    inputs that are tokens, which have no scale.
     Bad initialisation looks the same from outside: it shows on normalised inputs too.
 
 What to do:
@@ -30,6 +31,7 @@ from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_data import first_gradient_huge, first_loss_huge
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import initial_far_above_chance
+from forensics.causes._looks_model import reads_tokens
 from forensics.causes._looks_outcome import early, explains, from_the_start
 from forensics.causes._wording import number
 from forensics.findings import Outcome
@@ -73,6 +75,7 @@ CAUSE = Cause(
         Clue("early", early, WEAK, -STRONG, group="timing"),
         Clue("from_the_start", from_the_start, MODERATE, group="timing"),
         Clue("rate_far_too_high", lr_far_above_range, -MODERATE, WEAK),
+        Clue("reads_tokens", reads_tokens, -STRONG),
     ),
     verify=_verify,
     fix=_fix,

@@ -246,7 +246,9 @@ def _lr_facts(track: Track | None) -> LearningRateFacts | None:
 def _clip_facts(track: Track | None, config: Config, onset: int | None) -> ClipFacts | None:
     if track is None or not config.clip_threshold or not len(track):
         return None
-    before = track.value if onset is None else track.value[track.step < onset]
+    before = track.value[track.step < onset] if onset is not None else track.value
+    if len(before) < 5:  # as the detector has it: too few to mean anything
+        before = track.value
     above = before > config.clip_threshold
     recent = above[-max(len(above) // 10, 1) :]
     share = [float(part.mean()) if len(part) else 0.0 for part in (above, recent)]
