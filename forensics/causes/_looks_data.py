@@ -7,6 +7,7 @@ from forensics.causes import _epochs as epochs
 from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
 from forensics.causes._base import Seen
+from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._wording import at_step, count, listing, number, times
 from forensics.findings import Episode, EpisodeKind
 from forensics.signals import Signal
@@ -46,7 +47,7 @@ def _gradient_beside(case: Case, finite: bool) -> Seen:
 def non_finite_each_epoch(case: Case) -> Seen:
     """The isolated non-finite losses lie at the same place of different epochs."""
     steps = spikes.non_finite_steps(case)
-    same = epochs.same_place(case, steps)
+    same = epochs.same_place(case, steps) if isolated_non_finite(case).holds else None
     if same is None:
         return Seen(None, "Needs isolated NaN losses in two epochs of known length.", steps)
     verb = "lie" if same else "do not lie"

@@ -48,8 +48,9 @@ def _warnings_before(case: Case, onset: int, window: int = 50) -> str:
     for signal, allowed in ((Signal.TRAIN_LOSS, 1.5), (Signal.GRAD_NORM, 4.0)):
         found = facts.before(case, signal, onset, 8)
         if found is not None:
-            usual, last = float(np.median(found.value[-32:])), float(found.value[-1])
-            if usual > 0 and last > allowed * usual:
+            recent, last = found.value[-33:-1], float(found.value[-1])
+            usual, noise = float(np.median(recent)), 1.2 * float(np.max(recent))
+            if usual > 0 and last > max(allowed * usual, noise):
                 return f"the {signal.value.replace('_', ' ')} was {times(last / usual)} its median"
     return ""
 

@@ -136,6 +136,17 @@ def rate_climbed_after(case: Case, factor: float = 2.0) -> Seen:
     )
 
 
+def failed_on_restarted_rate(case: Case) -> Seen:
+    """The rate began again at the resume, and the failure followed at once or as it rose."""
+    restarted, soon, climbed = (
+        look(case) for look in (rate_began_again, soon_after_resume, rate_climbed_after)
+    )
+    if not restarted.holds:
+        return restarted
+    followed = soon if soon.holds else climbed
+    return Seen(bool(followed.holds), f"{restarted.text} {followed.text}", restarted.steps)
+
+
 def rose_at_old_end(case: Case) -> Seen:
     """The failure began where the attempt before had stopped: there the unseen data begin."""
     onset, ends = case.judgement.onset_step, _old_ends(case)

@@ -29,20 +29,24 @@ def accumulates(case: Case) -> Seen:
     )
 
 
-def first_loss_is_multiple(case: Case, tolerance: float = 0.15) -> Seen:
-    """The first loss is that of a guess, times or divided by the number of micro-batches."""
+def first_loss_is_multiple(case: Case, tolerance: float = 0.06) -> Seen:
+    """The first loss is that of a guess, times or divided by the number of micro-batches.
+
+    A pretrained model begins at a fraction of a guess anyway, so that a fraction counts only where
+    training is known to begin from scratch.
+    """
     steps, first, chance = case.config.grad_accum, facts.initial_loss(case), facts.chance_loss(case)
     if not steps or steps < 2 or first is None or chance is None or first <= 0:
         return Seen(None, f"{NO_ACCUMULATION[:-1]}, the first loss, and the number of classes.")
-    level, name = chance
+    (level, name), scratch = chance, case.config.pretrained is False
     ratio = first / level
-    factor = min((float(steps), 1 / steps), key=lambda f: abs(np.log(ratio / f)))
-    word = times(steps) if factor > 1 else f"one {steps:,}th of"
-    return Seen(
-        abs(ratio / factor - 1) <= tolerance,
-        f"The first loss, {number(first)}, is {times(ratio)} {number(level)} ({name}); {word} it "
-        "would be a missing or doubled division by the accumulation.",
-    )
+    shown = f"The first loss, {number(first)}, is {times(ratio)} {number(level)} = {name}"
+    factors = (float(steps), 1 / steps) if scratch else (float(steps),)
+    if any(abs(ratio / factor - 1) <= tolerance for factor in factors):
+        return Seen(True, f"{shown}; {steps:,} micro-batches are accumulated.")
+    if scratch or abs(ratio - 1) <= 0.2:
+        return Seen(False, f"{shown}, not {steps:,} times or one {steps:,}th of it.")
+    return Seen(None, "Needs to know whether training began from scratch.")
 
 
 def training_is_multiple_of_validation(case: Case, tolerance: float = 0.12) -> Seen:

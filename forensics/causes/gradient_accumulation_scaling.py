@@ -60,9 +60,8 @@ CAUSE = Cause(
     claim="Loss or gradients are off by the number of accumulated micro-batches.",
     clues=(
         *explains(
-            (Outcome.STALLED, Outcome.DIVERGED, Outcome.VALIDATION_FAILED),
+            (Outcome.HEALTHY, Outcome.STALLED, Outcome.DIVERGED, Outcome.VALIDATION_FAILED),
             (
-                Outcome.HEALTHY,
                 Outcome.OVERFIT,
                 Outcome.NON_FINITE,
                 Outcome.SPIKED_RECOVERED,

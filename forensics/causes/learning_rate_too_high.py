@@ -51,7 +51,7 @@ from forensics.causes._looks_learning_rate import (
 from forensics.causes._looks_loss_shape import drifted, grew_step_by_step, repeated_events
 from forensics.causes._looks_non_finite import instant, isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
-from forensics.causes._looks_resume import soon_after_resume
+from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
 from forensics.causes._looks_schedule import (
     loss_follows_lr,
     lowered_in_vain,
@@ -128,7 +128,8 @@ CAUSE = Cause(
         Clue("no_warning", instant, -MODERATE, group="start"),
         Clue("isolated", isolated_non_finite, -MODERATE, group="start"),
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
-        Clue("after_resume", soon_after_resume, -MODERATE),
+        Clue("after_resume", soon_after_resume, -MODERATE, group="resume"),
+        Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
     ),
     verify=_verify,
     fix=_fix,

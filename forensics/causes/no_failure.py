@@ -12,7 +12,8 @@ For:
     No episode that counts as a failure; a loss that fell; every spike back in its band.
 
 Against:
-    A failure of whatever kind; a loss that never fell.
+    A failure of whatever kind; a loss that never fell; a loss that is scaled by the accumulation,
+    which does no harm by itself and should still be known.
 
 What to do:
     Nothing. The checklist of the report may still hold advice for the next run.
@@ -27,6 +28,10 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_health import ends_near_best, nothing_failed
 from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_outcome import ended
+from forensics.causes._looks_scaling import (
+    first_loss_is_multiple,
+    training_is_multiple_of_validation,
+)
 from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
 
@@ -56,6 +61,8 @@ CAUSE = Cause(
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
         Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),
         Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),
+        Clue("first_is_multiple", first_loss_is_multiple, -DECISIVE, group="scale"),
+        Clue("ratio", training_is_multiple_of_validation, -STRONG, group="scale"),
         Clue("validation_falls", validation_falls_smoothly, WEAK),
         Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),
         Clue("ends_near_best", ends_near_best, MODERATE, -MODERATE, group="progress"),

@@ -39,7 +39,7 @@ from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_model import attention_used
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, early, explains
-from forensics.causes._looks_resume import resumed
+from forensics.causes._looks_resume import failed_on_restarted_rate, resumed
 from forensics.causes._looks_schedule import onset_around_warmup_end, warmup_absent, warmup_short
 from forensics.causes._looks_settings import adaptive_optimizer
 from forensics.findings import Change, Outcome
@@ -89,7 +89,8 @@ CAUSE = Cause(
         Clue("attention_used", attention_used, WEAK),
         Clue("isolated", isolated_non_finite, -STRONG),
         Clue("before_any_update", before_any_update, -DECISIVE),
-        Clue("resumed", resumed, -MODERATE),
+        Clue("resumed", resumed, -MODERATE, group="resume"),
+        Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
     ),
     verify=_verify,
     fix=_fix,

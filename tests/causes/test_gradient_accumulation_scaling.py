@@ -22,7 +22,7 @@ def apart(factor, accumulation):
         outcome=Outcome.VALIDATION_FAILED,
         onset=20,
         episodes=[episode],
-        config=Config(vocab_size=32000, grad_accum=accumulation),
+        config=Config(vocab_size=32000, grad_accum=accumulation, pretrained=False),
     )
 
 
@@ -53,3 +53,21 @@ def test_a_first_loss_of_accumulation_times_a_guess_speaks_for_it():
         config=Config(vocab_size=32000, grad_accum=4),
     )
     assert winner(case) == "gradient_accumulation_scaling"
+
+
+def trained(first, **settings):
+    loss = first * np.linspace(1, 0.5, POINTS)
+    return make_case(loss, steady(0.6), config=Config(vocab_size=32000, **settings))
+
+
+def test_a_harmless_scaling_of_a_healthy_run_is_still_named():
+    assert winner(trained(4 * LEVEL, grad_accum=4)) == "gradient_accumulation_scaling"
+
+
+def test_the_low_first_loss_of_a_pretrained_model_is_no_scaling():
+    for pretrained in (True, None):
+        assert winner(trained(LEVEL / 4, grad_accum=4, pretrained=pretrained)) == "no_failure"
+
+
+def test_a_first_loss_near_twice_a_guess_is_not_taken_for_two_micro_batches():
+    assert winner(trained(1.8 * LEVEL, grad_accum=2)) == "no_failure"

@@ -1,5 +1,6 @@
 import numpy as np
 
+from forensics.causes._looks_data import non_finite_each_epoch
 from forensics.run import Config
 from forensics.signals import Signal
 from tests.causes.cases import healthy_case
@@ -31,3 +32,8 @@ def test_isolated_nan_at_the_same_place_of_each_epoch_is_an_input():
 def test_a_sudden_lasting_nan_makes_it_one_of_the_first_guesses():
     case = turned_nan([100], lasting=True, gradient_too=True, config=Config(precision="bf16"))
     assert probability(case, "non_finite_input") > 0.25
+
+
+def test_the_steps_of_a_lasting_nan_do_not_speak_about_epochs():
+    case = turned_nan([100], lasting=True, gradient_too=True, tracks=EPOCHS)
+    assert non_finite_each_epoch(case).holds is None
