@@ -28,7 +28,7 @@ def verdict_sentence(case: Case, hypotheses: Sequence[Hypothesis], unexplained: 
     """One sentence for the head of the report."""
     outcome = case.judgement.outcome
     happened = _HAPPENED[outcome].format(when=_when(case))
-    numbers = _numbers(case)
+    numbers = "" if outcome is Outcome.UNKNOWN else _numbers(case)
     told = f"{happened} ({numbers})" if numbers else happened
     cause = _cause(outcome, hypotheses, unexplained)
     return f"{told}{cause}."

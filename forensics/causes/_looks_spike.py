@@ -8,7 +8,7 @@ from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
 from forensics.causes._base import Seen
 from forensics.causes._wording import at_step, count, listing, number, percent, times
-from forensics.findings import Ending, EpisodeKind
+from forensics.findings import Ending
 from forensics.signals import Signal
 
 NO_SPIKE = Seen(None, "Needs a spike of the training loss.")
@@ -183,14 +183,17 @@ def lengths_grouped(case: Case) -> Seen:
     )
 
 
-def alone(case: Case) -> Seen:
-    """It is the only spike of the run."""
-    steps = tuple(s.onset_step for s in spikes.loss_spikes(case))
-    if not steps:
-        return NO_SPIKE
-    several = case.episodes_of(EpisodeKind.CONSECUTIVE_SPIKES)
-    single = len(steps) == 1 and not several
-    return Seen(single, f"The training loss spiked {count(len(steps), 'time')} in all.", steps)
+def in_first_points(case: Case, points: int = 16) -> Seen:
+    """The spike lies in the first logged points of the run, where losses overshoot in health."""
+    spike, loss = spikes.main_spike(case), facts.points(case.track(Signal.TRAIN_LOSS))
+    if spike is None or loss is None or not facts.starts_at_beginning(case):
+        return Seen(None, "Needs a spike, and the log of the first steps.")
+    place = int(np.searchsorted(loss.step, spike.onset_step)) + 1
+    return Seen(
+        place <= points,
+        f"The spike at {at_step(spike.onset_step)} is in logged point {place:,} of the run.",
+        (spike.onset_step,),
+    )
 
 
 def _name(signal: Signal) -> str:

@@ -16,7 +16,8 @@ For:
 
 Against:
     A gradient norm that grew over several steps (an update out of control does that); a slow
-    climb to the peak; spikes at ever new places; a loss that does not come back.
+    climb to the peak; spikes at ever new places; a loss that does not come back; one of the first
+    steps of the run, in which losses overshoot in health.
 
 What to do:
     Look at the samples of the suspect steps. Skip or repair them; skip the batch before as well.
@@ -79,6 +80,7 @@ CAUSE = Cause(
         Clue("tall", spike.tall, MODERATE, -MODERATE, group="height"),
         Clue("recurs_each_epoch", spike.recurs_each_epoch, MODERATE, -WEAK, group="recurrence"),
         Clue("repeated_events", repeated_events, -MODERATE, group="recurrence"),
+        Clue("in_first_points", spike.in_first_points, -STRONG),
         Clue("length_outlier", length_outlier, -STRONG),
         Clue("recovered_soon", spike.recovered_soon, WEAK, -MODERATE),
     ),

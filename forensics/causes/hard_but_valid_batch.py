@@ -64,6 +64,7 @@ CAUSE = Cause(
         Clue("recurs_each_epoch", spike.recurs_each_epoch, STRONG, -WEAK, group="recurrence"),
         Clue("lengths_grouped", spike.lengths_grouped, STRONG, group="recurrence"),
         Clue("recovered_soon", spike.recovered_soon, MODERATE, -STRONG, group="recovery"),
+        Clue("in_first_points", spike.in_first_points, -STRONG),
         Clue("validation_unmoved", spike.validation_unmoved, WEAK, -MODERATE),
     ),
     verify=_verify,

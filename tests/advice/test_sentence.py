@@ -38,6 +38,11 @@ def test_a_bare_run_promises_nothing():
     assert verdict_sentence(case, *rank(case)) == "Too little was logged to say how the run went."
 
 
+def test_an_unknown_outcome_shows_no_numbers():
+    case = make_case([3.0, 2.0], outcome=Outcome.UNKNOWN)
+    assert "(" not in verdict_sentence(case, *rank(case))
+
+
 def test_a_healthy_run_names_no_cause():
     assert "cause" not in verdict_sentence(healthy_case(), *rank(healthy_case()))
 

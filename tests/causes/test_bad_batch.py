@@ -50,3 +50,7 @@ def test_it_asks_to_skip_the_step_of_the_spike():
     first = rank(spiked_once())[0][0]
     assert first.skip_steps == (150,)
     assert "step 150" in first.verify
+
+
+def test_an_overshoot_in_the_first_steps_is_no_bad_batch():
+    assert winner(spiked_once(height=14.0, onset=2)) != "bad_batch"
