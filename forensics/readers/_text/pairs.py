@@ -1,0 +1,213 @@
+"""Finds names with numbers on a line: ``loss: 2.31``, ``lr=[1e-05]``, ``grad norm 1.2``.
+
+A name is what stands before the number, back to the last thing that cannot be part of a name.
+With ``:`` or ``=`` any name is taken; with nothing but a space only a name that is known, since
+prose is full of words before numbers.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from forensics.readers._text.masks import HIDDEN
+from forensics.readers._text.numerals import NUMBER, UNIT, is_unit, scale_of
+from forensics.signals import Signal, classify
+
+AVERAGE = " (avg)"  # suffix of the tag of `x (y)`'s second number
+
+_VALUE = re.compile(rf"(?<![\w.\-/+])(?P<number>{NUMBER})(?P<unit>{UNIT})?(?![\w+]|\.\d|-\d)")
+_STRONG = re.compile(r"['\"]?(?P<before>\s*)(?:=>|->|[:=])(?P<after>\s*)[\[({\s]*['\"]?$")
+_WEAK = re.compile(r"[^\s(\[,;|=:][)\]]?\s+$")
+_BOUNDARY = re.compile(rf"[|,;\t{{}}<>•\"'{HIDDEN}]|\s{{2,}}|(?:^|\s)[-–*>#]+\s|[.!?]\s|[:=]")
+_WORD_BEFORE_BRACKET = re.compile(r"([A-Za-z_]\w*)\[$")
+_TRIM = " \t-–*>#•.()[]/"
+_COPULA = re.compile(r"\s+(?:is|was|of|at|to|=)$", re.IGNORECASE)
+_MODE = re.compile(
+    r"(?i:(?<![\w/'\"])(?P<mode>train(?:ing)?|val(?:id(?:ation|ate)?)?|test(?:ing)?|eval(?:uation|uate)?|dev)"
+    r"(?:\s(?:set|results?|metrics|phase))?(?=\s*[:\]|)>]|\s+-\s|\s*\[|\s+step\b|\s+epoch\b)|Saving dict for)"
+)
+_NOT_MEASURED = re.compile(
+    r"(?i:\b(?:best|lowest|highest|previous|prev|target|threshold|patience)\b)"
+)
+_SETTING_WORDS = re.compile(
+    r"(?i:(?:^|[_ .])(?:weight|coeff?|coefficient|lambda|factor|alpha|beta|gamma|ratio|type|fn|func|"
+    r"name|mult|multiplier|max|clip|threshold|target|freq|interval|every|steps|scale_factor)$)"
+)
+_CATCH_ALL = {Signal.OTHER, Signal.IGNORED, Signal.LOSS_COMPONENT}
+_STOPWORDS = frozenset(
+    "with and the a an of in on at to for from by is was no or as per than".split()
+)
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A named number."""
+
+    tag: str
+    span: tuple[int, int]
+    """Where the number stands."""
+    name: tuple[int, int]
+    """Where the name stands."""
+    strong: bool
+    """Tied by ``:`` or ``=``."""
+    scale: float = 1.0
+    unit: str = ""
+
+
+def find_modes(text: str) -> list[tuple[int, str]]:
+    """Where a line starts to speak of validation ('val') or of training (''): ``Val: loss 0.6``."""
+    return [
+        (match.start(), "" if (match["mode"] or "").lower().startswith("train") else "val")
+        for match in _MODE.finditer(text)
+    ]
+
+
+def find_pairs(text: str, modes: list[tuple[int, str]]) -> Iterator[Pair]:
+    """Yield the named numbers of a masked line; a name that comes twice is taken once."""
+    seen: set[str] = set()
+    done = 0
+    group = ""
+    last: Pair | None = None
+    for match in _VALUE.finditer(text):
+        unit = match["unit"] or ""
+        if not is_unit(unit):
+            continue
+        gap = text[done : match.start()]
+        if last is not None and gap.strip() == "(" and not unit:
+            pair = replace(last, tag=last.tag + AVERAGE, span=match.span("number"))
+            if classify(last.tag) not in _AVERAGED:
+                continue
+        else:
+            named = _named(gap, done, match, unit)
+            if named is None:
+                continue
+            bracket = _WORD_BEFORE_BRACKET.search(text[done : named.name[0]])
+            group = bracket[1] if bracket else "" if "]" in gap else group
+            pair = last = _within(named, _mode_at(modes, match.start()), group)
+        done = match.end()
+        if pair.tag not in seen:
+            seen.add(pair.tag)
+            yield pair
+
+
+def is_setting(tag: str) -> bool:
+    """Whether the name is that of a setting, though it may hold the word loss."""
+    return _SETTING_WORDS.search(tag) is not None
+
+
+def _mode_at(modes: list[tuple[int, str]], position: int) -> str:
+    return next((mode for start, mode in reversed(modes) if start < position), "")
+
+
+def _within(pair: Pair, mode: str, group: str) -> Pair:
+    tag = pair.tag
+    if group and group not in (tag, "loss", "metrics", "losses"):
+        tag = f"{group}/{tag}"
+    if mode and classify(tag) in _TRAINING:
+        tag = f"{mode} {tag}"
+    return replace(pair, tag=tag)
+
+
+_AVERAGED = {
+    Signal.TRAIN_LOSS,
+    Signal.LOSS_COMPONENT,
+    Signal.EVAL_LOSS,
+    Signal.TRAIN_ACCURACY,
+    Signal.EVAL_ACCURACY,
+    Signal.GRAD_NORM,
+}
+_TRAINING = {
+    Signal.TRAIN_LOSS,
+    Signal.TRAIN_LOSS_EPOCH,
+    Signal.TRAIN_ACCURACY,
+    Signal.TRAIN_ERROR,
+    Signal.LOSS_COMPONENT,
+}
+
+
+def _named(gap: str, offset: int, match: re.Match[str], unit: str) -> Pair | None:
+    strong = _STRONG.search(gap)
+    if strong is not None:
+        body = gap[: strong.start()]
+        name = _strong_name(body, tight=not strong["before"] and not strong["after"])
+    else:
+        body = gap if _WEAK.search(gap) else ""
+        name = _weak_name(body)
+    if not name:
+        return None
+    scale = _scale(name, unit)
+    if scale is None:
+        return None
+    start = offset + body.rfind(name)
+    return Pair(
+        name, match.span("number"), (start, start + len(name)), strong is not None, scale, unit
+    )
+
+
+def _scale(name: str, unit: str) -> float | None:
+    """1, or the factor of ``1.05M``; None where the letter's meaning is unknown."""
+    factor = scale_of(unit)
+    if factor is None:
+        return 1.0
+    signal = classify(name)
+    if signal in (Signal.TOKENS, Signal.SAMPLES, Signal.SPEED):
+        return factor
+    return 1.0 if signal is Signal.MEMORY else None
+
+
+def _last_part(body: str) -> str:
+    """What follows the last thing that cannot be inside a name."""
+    cut = 0
+    for match in _BOUNDARY.finditer(body.rstrip()):
+        cut = match.end()
+    part = body[cut:]
+    for opening, closing in ("[]", "()"):
+        depth = 0
+        for position in range(len(part) - 1, -1, -1):
+            depth += (part[position] == closing) - (part[position] == opening)
+            if depth < 0:
+                part = part[position + 1 :]
+                break
+    return part.strip().lstrip(_TRIM).rstrip()
+
+
+def _strong_name(body: str, tight: bool) -> str:
+    name = _last_part(body)
+    words = name.split()
+    while len(words) > 1 and words[0][0].isdigit():
+        words.pop(0)  # the end of a value nobody named
+    name = " ".join(words) if len(words) < len(name.split()) else name
+    bare = name[: name.rfind("(")].rstrip() if name.endswith(")") else ""
+    if bare and classify(name) is Signal.OTHER and classify(bare) is not Signal.OTHER:
+        return bare  # acc (higher is better)
+    if len(words) > 1 and classify(name) in _CATCH_ALL:
+        slashed = next((k for k, word in enumerate(words) if "/" in word), None)
+        if slashed is not None:
+            name = " ".join(words[slashed:])
+        elif tight:
+            name = words[-1]
+        elif len(words) > 6:
+            name = _known_suffix(words)
+    valid = 0 < len(name) <= _LONGEST_NAME and any(c.isalpha() for c in name)
+    return name if valid else ""
+
+
+def _weak_name(body: str) -> str:
+    part = _COPULA.sub("", _last_part(body))
+    return "" if _NOT_MEASURED.search(part) else _known_suffix(part.split())
+
+
+def _known_suffix(words: list[str]) -> str:
+    """The longest run of at most three last words that names a known quantity, or ''."""
+    for count in (3, 2, 1):
+        tail = words[-count:]
+        if len(tail) < count or _STOPWORDS.intersection(word.lower() for word in tail):
+            continue
+        name = " ".join(tail)
+        if classify(name) not in _UNKNOWN and len(name) <= _LONGEST_NAME:
+            return name
+    return ""
+
+
+_UNKNOWN = {Signal.OTHER, Signal.STEP, Signal.EPOCH, Signal.TOTAL_STEPS}
