@@ -1,15 +1,18 @@
 """The first points of a run, and runs of few points: there is no rolling baseline yet.
 
-A point is held against the best level so far. Training falls at first, so only a rise above what
-was already reached says anything.
+A point is held against the median of the last few in-band values. Training falls at first, so that
+median lags behind and only a clear rise is flagged.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forensics.detectors._robust import MAD_TO_SD
+from forensics.detectors._robust import noise
 from forensics.detectors._trigger import Band
 from forensics.run import Values
+
+RECENT = 5
+"""In-band values that make the level."""
 
 
 def judge_early(
@@ -21,7 +24,7 @@ def judge_early(
         value: Shape (n,), finite.
         limits: Band whose early part is not judged yet.
         until: Number of points to judge here.
-        k: Height in standard deviations of the lower half of the values so far.
+        k: Height in standard deviations of the last in-band values.
         rise: Least rise as a share of the level so far.
         absolute: Least standard deviation in the unit of ``value``.
     """
@@ -30,7 +33,7 @@ def judge_early(
         if np.isfinite(limits.median[i]):
             break
         x = float(value[i])
-        base, spread = _low_level(np.array(calm)) if calm else (x, 0.0)
+        base, spread = _recent_level(np.array(calm)) if calm else (x, 0.0)
         limits.median[i] = base
         limits.sigma[i] = max(spread, rise * abs(base) / k, absolute)
         if calm and x > base + k * limits.sigma[i]:
@@ -39,9 +42,6 @@ def judge_early(
             calm.append(x)
 
 
-def _low_level(calm: NDArray[np.float64]) -> tuple[float, float]:
-    """Median and spread of the last few of the lower half: where training had got to."""
-    low = np.sort(calm)[: max(1, (len(calm) + 1) // 2)]
-    recent = low[: max(1, min(8, len(low)))]
-    base = float(np.median(recent))
-    return base, float(MAD_TO_SD * np.median(np.abs(low - np.median(low))))
+def _recent_level(calm: NDArray[np.float64]) -> tuple[float, float]:
+    """Level that training has got to, and its noise: not its slope, which a steep start has."""
+    return float(np.median(calm[-RECENT:])), noise(calm[-3 * RECENT :])

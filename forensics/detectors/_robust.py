@@ -8,6 +8,7 @@ from forensics.run import Steps, Values
 
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""
+HUGE = 1e300
 Z95 = 1.645
 """95th percentile of the standard normal: turns an upper tail into a standard deviation."""
 
@@ -108,9 +109,11 @@ def window_for(n: int, share: float, low: int, high: int) -> int:
 
 
 def finite_part(step: Steps, value: Values) -> tuple[Steps, Values]:
-    """The points whose value is finite."""
+    """The points whose value is finite, clipped to a size whose differences stay finite."""
     mask: NDArray[np.bool_] = np.isfinite(value)
-    return (step, value) if mask.all() else (step[mask], value[mask])
+    if not mask.all():
+        step, value = step[mask], value[mask]
+    return step, np.clip(value, -HUGE, HUGE)
 
 
 def _mad(value: Values) -> float:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,16 @@ import numpy as np
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._early import judge_early
 from forensics.detectors._movers import first_mover
-from forensics.detectors._trigger import Excursion, band, excursions
+from forensics.detectors._robust import noise
+from forensics.detectors._trigger import Band, Excursion, band, excursions
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
+LASTING_POINTS = 5
+"""Excursions of this many points are no matter of a single value's tail."""
+ENOUGH_FOR_TAIL = 24
 SHORT_RUN = 300
 """Runs of fewer points use the short window and height (signatures §3)."""
 
@@ -45,17 +50,42 @@ def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
         return ()
     short = len(value) < SHORT_RUN
     span, height = (rule.short_window, rule.short_k) if short else (rule.window, rule.k)
-    limits = band(value, k=height, window=span, history=span // 2, floor=rule.floor)
-    judge_early(value, limits, until=span // 2, k=height, rise=rule.early_rise)
+    history = span // 2 if len(value) >= 2 * span else len(value)
+    limits = band(value, k=height, window=span, history=history, floor=rule.floor)
+    # A few dozen points give no baseline: the steep start would still be in every window.
+    early = len(value) if len(value) < 2 * span else span // 2
+    judge_early(value, limits, until=early, k=height, rise=rule.early_rise)
     gap = max(rule.merge_steps, 2.0 * timeline.interval)
     found = excursions(step, value, limits, merge=gap, settle=max(1, min(16, len(value) // 20)))
     limit = max(rule.slow_steps, rule.slow_points * timeline.interval)
     calm = is_reinforcement(timeline) or is_adversarial(timeline)
+    tail = _tail_height(value, limits, early, height)
     return tuple(
         _episode(timeline, step, value, event, (rule.fast_steps, limit, rule.slow_share), calm=calm)
         for event in found
         if value[event.peak] - event.baseline >= rule.mild * max(abs(event.baseline), 1e-3)
+        and (event.points >= LASTING_POINTS or value[event.peak] - event.baseline >= tail)
     )
+
+
+def _tail_height(value: Values, limits: Band, early: int, k: float) -> float:
+    """Rise over the baseline that this run's own noise does not explain.
+
+    A window of 32 points knows little of a skewed or heavy tail; the whole run knows more: its
+    typical sigma, stretched where its 99th percentile (95th in short runs) lies further out than
+    a normal one.
+    """
+    n = len(value)
+    judged = np.isfinite(limits.median) & ~limits.flagged
+    if n < ENOUGH_FOR_TAIL or not judged.any():
+        return 0.0
+    settled = judged & (np.arange(n) >= early)
+    local = float(np.median(limits.sigma[settled])) if settled.any() else 0.0
+    sigma = max(noise(value), local)
+    share = min(0.05, max(0.01, 5.0 / n))
+    far = float(np.quantile((value - limits.median)[judged], 1.0 - share))
+    stretch = far / (NormalDist().inv_cdf(1.0 - share) * sigma) if sigma > 0 else 1.0
+    return k * sigma * max(1.0, stretch)
 
 
 def _episode(
@@ -104,7 +134,8 @@ def _speed(
     if event.recovery is not None:
         took = int(step[event.recovery]) - int(step[event.onset])
         so_far = float(step[event.recovery]) - first
-        if took > slow and took > share * so_far:
+        deep = bool(value[event.peak] > np.max(value[:3]))
+        if took > slow and took > share * so_far and deep:
             return "none", Ending.SETTLED
         return ("fast" if took <= fast else "slow"), Ending.RECOVERED
     tail = value[event.onset : event.until]
@@ -115,5 +146,6 @@ def _speed(
     if end <= event.baseline + margin:
         return "partial", Ending.RECOVERED
     last = event.until == len(value)
-    rising = last and (end >= 0.7 * float(np.max(tail)) or end >= float(value[0]))
+    kept = (end - event.baseline) / (float(np.max(tail)) - event.baseline)
+    rising = last and (kept >= 0.7 or end >= float(value[0]))
     return ("none", Ending.DIVERGED) if rising else ("partial", Ending.SETTLED)

@@ -200,7 +200,7 @@ def _event(
         if not more:
             break
         used += 1
-    quiet = np.flatnonzero(np.diff(flags[:used]) > SETTLED_POINTS)
+    quiet = np.flatnonzero(np.diff(flags[:used], append=n) > SETTLED_POINTS)
     if recovery is None and len(quiet):
         used = int(quiet[0]) + 1
         until = int(flags[used - 1]) + 1

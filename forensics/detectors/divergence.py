@@ -19,6 +19,8 @@ from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
+Z90 = 1.2816
+"""90th percentile of the standard normal."""
 MEDIAN_ERROR = 1.2533
 """sqrt(pi/2): standard error of a median over that of a mean."""
 
@@ -68,8 +70,11 @@ def detect(
     if lost <= max(errors * levels.error, rise * abs(best)):
         return []
     spike = _last_unrecovered(timeline)
-    gone = levels.final >= levels.initial or (learned > 0 and lost >= drop_lost * learned)
-    if not gone and not _stayed_up(timeline, spike) and not _steady(levels, lost, sawtooth):
+    above_earlier = lost > sawtooth * _largest_recovered_rise(levels)
+    gone = levels.final >= levels.initial or (
+        learned > 0 and lost >= drop_lost * learned and above_earlier
+    )
+    if not gone and not _stayed_up(timeline, spike) and not (above_earlier and _steady(levels)):
         return []
     return [_episode(timeline, spike, step, levels)]
 
@@ -92,12 +97,17 @@ def _levels(step: Steps, value: Values, window: int) -> _Levels:
     sigma /= np.sqrt(max(1.0, len(value) / len(thin)))
     width = window_for(len(thin), 1 / 16, 3, window)
     median = rolling_median(thin, width)
+    best = int(np.argmin(median))
+    # Noise with an upper tail (two levels, rare hard batches) that differences do not show;
+    # measured before the rise, which is no noise.
+    calm = (thin - median)[: max(best + width, len(thin) // 4)]
+    sigma = max(sigma, float(np.quantile(calm, 0.9)) / Z90)
     tail = max(1, min(width, len(thin) // 5))
     head = max(1, min(width, len(thin) // 50))
     return _Levels(
         thin_step,
         median,
-        int(np.argmin(median)),
+        best,
         float(MEDIAN_ERROR * sigma / np.sqrt(width)),
         float(np.median(thin[:head])),
         float(np.median(thin[-tail:])),
@@ -105,26 +115,28 @@ def _levels(step: Steps, value: Values, window: int) -> _Levels:
     )
 
 
-def _steady(levels: _Levels, lost: float, sawtooth: float) -> bool:
-    """A rise that earlier, recovered rises do not explain, and that has not turned back."""
+def _largest_recovered_rise(levels: _Levels) -> float:
+    """Largest rise of the level before its best: what this run gets over by itself."""
     before = levels.median[: levels.best + 1]
-    earlier = float(np.max(before - np.minimum.accumulate(before))) if len(before) else 0.0
+    return float(np.max(before - np.minimum.accumulate(before)))
+
+
+def _steady(levels: _Levels) -> bool:
+    """A rise that has lasted and has not turned back."""
     after = levels.median[levels.best :]
-    peak = float(np.max(after))
-    held = levels.final - float(levels.median[levels.best]) >= 0.7 * (
-        peak - float(levels.median[levels.best])
-    )
-    long_enough = len(after) >= max(5, len(levels.median) // 20)
-    return lost > sawtooth * earlier and held and long_enough
+    best, peak = float(after[0]), float(np.max(after))
+    held = levels.final - best >= 0.7 * (peak - best)
+    return held and len(after) >= max(5, len(levels.median) // 20)
 
 
 def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Levels) -> Episode:
     best = float(levels.median[levels.best])
     from_start = levels.best == 0 or best >= levels.initial
-    onset = spike.onset_step if spike else _drift_onset(levels)
+    onset = _drift_onset(levels, 0.2 * (levels.final - best) if spike else 0.0)
+    onset = min(onset, spike.onset_step) if spike else onset
     mover = (
         (spike.first_mover, spike.first_mover_step)
-        if spike is not None
+        if spike is not None and onset == spike.onset_step
         else first_mover(timeline, onset) or (None, None)
     )
     top = int(np.argmax(levels.median[levels.best :])) + levels.best
@@ -159,10 +171,10 @@ def _last_unrecovered(timeline: Timeline) -> Episode | None:
     return spikes[-1] if spikes and spikes[-1].ending is not Ending.RECOVERED else None
 
 
-def _drift_onset(levels: _Levels) -> int:
-    """First level above the best by more than noise, after the last time it was at the best."""
+def _drift_onset(levels: _Levels, least: float) -> int:
+    """First level above the best, by noise or by ``least``, after the last time it was there."""
     after = levels.median[levels.best :]
-    margin = max(3.0 * levels.error, 0.01 * abs(float(after[0])))
+    margin = max(3.0 * levels.error, 0.01 * abs(float(after[0])), least)
     low = np.flatnonzero(after <= after[0] + margin)
     start = levels.best + (int(low[-1]) + 1 if len(low) else 0)
     return int(levels.step[min(start, len(levels.step) - 1)])

@@ -39,7 +39,8 @@ def detect(
         merge_steps: Flags at most this far apart are one event (10, or two log intervals).
         fast_steps: A recovery within this many steps is fast (BLOOM: about 30).
         slow_steps: Beyond this, and beyond ``slow_points`` log intervals and ``slow_share`` of the
-            steps so far, the spike did not recover, even if the loss came down later.
+            steps so far, a spike above where training began did not recover, even if the loss
+            came down later.
         slow_points: See ``slow_steps``.
         slow_share: See ``slow_steps``.
         mild: Rises below this share of the level are noise in a quiet log, not spikes.

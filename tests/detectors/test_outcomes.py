@@ -1,0 +1,181 @@
+"""Failures planted in curves of known truth: outcome, symptom, onset."""
+
+import numpy as np
+import pytest
+
+from forensics.findings import Outcome, Symptom
+from forensics.run import Config, Run, TextEvidence, TextKind
+from forensics.signals import Signal
+from tests import synth
+from tests.detectors.test_silence import outcome_of
+
+SIZES = ((60, 10), (400, 50), (1_000, 1), (5_000, 5))
+WORSE = {Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED}
+
+
+@pytest.mark.parametrize(("n", "interval"), SIZES)
+@pytest.mark.parametrize("seed", range(3))
+class TestPlanted:
+    def base(self, n, seed):
+        rng = np.random.default_rng(seed)
+        return synth.power_law(n, rng), int(n * rng.uniform(0.4, 0.8))
+
+    def test_a_spike_that_recovers(self, n, interval, seed):
+        loss, at = self.base(n, seed)
+        judgement, _ = outcome_of({"loss": synth.plant_spike(loss, at, 3.0, 2)}, interval)
+        assert judgement.outcome is Outcome.SPIKED_RECOVERED
+        assert judgement.symptom is Symptom.SINGLE_SPIKE_RECOVERS
+        assert judgement.onset_step == at * interval
+
+    def test_a_divergence(self, n, interval, seed):
+        loss, at = self.base(n, seed)
+        judgement, _ = outcome_of({"loss": synth.plant_divergence(loss, at, 40 / n)}, interval)
+        assert judgement.outcome is Outcome.DIVERGED
+        # 0.05 x (e^x - 1) needs x = 2 to leave a band of 0.3: that many points late is right.
+        assert at - 2 <= judgement.onset_step / interval <= at + n / 12 + 3
+
+    def test_a_drift_without_a_spike(self, n, interval, seed):
+        loss, at = self.base(n, seed)
+        judgement, _ = outcome_of({"loss": synth.plant_drift(loss, at, 1.0 / (n - at))}, interval)
+        assert judgement.outcome in WORSE
+
+    def test_a_level_that_stays(self, n, interval, seed):
+        loss, at = self.base(n, seed)
+        judgement, _ = outcome_of({"loss": synth.plant_spike(loss, at, 3.0, 1e9)}, interval)
+        assert judgement.outcome in WORSE
+        assert abs(judgement.onset_step / interval - at) <= 3
+
+    def test_nan_to_the_end(self, n, interval, seed):
+        loss, at = self.base(n, seed)
+        loss[at:] = np.nan
+        judgement, _ = outcome_of({"loss": loss}, interval)
+        assert judgement.outcome is Outcome.NON_FINITE
+        assert judgement.symptom is Symptom.LATE_NON_FINITE
+        assert judgement.onset_step == at * interval
+        assert judgement.after_step == (at - 1) * interval
+
+
+def test_one_nan_with_finite_neighbours_recovers():
+    loss = synth.power_law(500, np.random.default_rng(0))
+    loss[250] = np.nan
+    judgement, _ = outcome_of({"loss": loss})
+    assert judgement.outcome is Outcome.SPIKED_RECOVERED
+
+
+def test_nan_from_the_first_step():
+    judgement, _ = outcome_of({"loss": np.full(100, np.nan)})
+    assert judgement.symptom is Symptom.FIRST_STEP_NON_FINITE
+
+
+def test_the_gradient_norm_moves_first():
+    rng = np.random.default_rng(0)
+    loss = synth.plant_divergence(synth.power_law(1_000, rng), 700, 0.5)
+    norm = np.exp(0.2 * rng.standard_normal(1_000))
+    norm[698:] *= np.geomspace(10, 1e6, 302)
+    judgement, _ = outcome_of({"loss": loss, "grad_norm": norm})
+    assert judgement.first_mover is Signal.GRAD_NORM
+    assert judgement.onset_step == 698
+
+
+def test_a_blow_up_that_ends_in_nan_begins_at_the_blow_up():
+    loss = synth.power_law(400, np.random.default_rng(0))
+    loss[300:305] = [8, 40, 400, 1e6, np.inf]
+    judgement, _ = outcome_of({"loss": loss[:305]})
+    assert judgement.outcome is Outcome.NON_FINITE
+    assert judgement.onset_step == 300
+
+
+@pytest.mark.parametrize("shown", [0.0, 1.71])
+def test_the_nan_filter_of_transformers(shown):
+    loss = np.array([2.3, 2.1, 1.9, 1.8, 1.75, shown, 0.0, 0.0])
+    norm = np.array([3.0, 2.0, 2.0, 1.9, 8.6, np.nan, np.nan, np.nan])
+    judgement, _ = outcome_of(
+        {"loss": loss, "grad_norm": norm},
+        10,
+    )
+    assert judgement.outcome is Outcome.NON_FINITE
+    assert judgement.onset_step == 50
+
+
+def test_a_masked_gradient_norm_of_deepspeed():
+    rng = np.random.default_rng(0)
+    loss = synth.power_law(60, rng)
+    loss[40:] = loss[40]
+    norm = np.where(np.arange(60) >= 40, -1.0, 1.0 + 0.1 * rng.standard_normal(60))
+    judgement, _ = outcome_of({"loss": loss, "grad_norm": norm})
+    assert judgement.outcome is Outcome.NON_FINITE
+    assert judgement.onset_step == 40
+
+
+def test_a_norm_that_is_always_nan_while_the_loss_falls_is_not_believed():
+    rng = np.random.default_rng(0)
+    judgement, _ = outcome_of(
+        {"loss": synth.power_law(200, rng), "grad_norm": np.full(200, np.nan)}
+    )
+    assert judgement.outcome is Outcome.HEALTHY
+
+
+def test_consecutive_spikes_are_told_from_one():
+    rng = np.random.default_rng(0)
+    loss = synth.power_law(2_000, rng)
+    for at in (1_000, 1_100, 1_200, 1_300):
+        loss = synth.plant_spike(loss, at, 4.0, 3)
+    judgement, _ = outcome_of({"loss": loss})
+    assert judgement.outcome is Outcome.SPIKED_RECOVERED
+    assert judgement.symptom is Symptom.CONSECUTIVE_SPIKES
+
+
+def test_a_loss_at_chance_is_stalled_and_named():
+    rng = np.random.default_rng(0)
+    loss = np.log(10) + 0.01 * rng.standard_normal(400)
+    judgement, episodes = outcome_of({"loss": loss}, config=Config(num_classes=10))
+    assert judgement.outcome is Outcome.STALLED
+    assert judgement.symptom is Symptom.NO_PROGRESS
+    assert episodes[0].details["level_kind"] == "ln_classes"
+
+
+def test_a_log_that_ends_in_the_warm_up_is_not_stalled():
+    rng = np.random.default_rng(0)
+    loss = 6.9 + 0.01 * rng.standard_normal(100)
+    judgement, _ = outcome_of({"loss": loss, "lr": np.linspace(0, 1e-3, 100)})
+    assert not judgement.outcome.is_failure
+
+
+def test_overfitting():
+    train = np.geomspace(2.0, 0.05, 1_000)
+    evals = (np.arange(0, 1_000, 100), np.array([2, 1.2, 1, 1.1, 1.2, 1.35, 1.5, 1.6, 1.7, 1.8]))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals})
+    assert judgement.outcome is Outcome.OVERFIT
+    assert judgement.onset_step == 300
+
+
+def test_validation_that_explodes_alone():
+    rng = np.random.default_rng(0)
+    train = synth.power_law(1_000, rng)
+    evals = (np.arange(0, 1_000, 100), np.array([9, 4, 3, 2.5, 2.4, 80, 2.4, 900, 3e4, 1e5]))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals})
+    assert judgement.outcome is Outcome.VALIDATION_FAILED
+
+
+def test_a_process_killed_on_a_healthy_curve_crashed():
+    loss = synth.power_law(300, np.random.default_rng(0))
+    run = synth.run_of({"loss": loss})
+    line = TextEvidence(TextKind.OUT_OF_MEMORY, "CUDA out of memory", "train.log", 900, 299)
+    run = Run(run.path, series=run.series, text=(line,))
+    from forensics.detectors import detect_all
+    from forensics.outcome import judge
+    from forensics.timeline import build
+
+    timeline = build(run)
+    judgement = judge(timeline, detect_all(timeline, run.config)[0], run.text)
+    assert judgement.outcome is Outcome.CRASHED
+    assert judgement.onset_step == 299
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0.0), (1e4, 0.0), (1.0, 0.5)])
+def test_onset_does_not_depend_on_the_unit(scale, shift):
+    loss = synth.plant_spike(synth.power_law(1_000, np.random.default_rng(0)), 600, 4.0, 1e9)
+    plain, _ = outcome_of({"loss": loss})
+    moved, _ = outcome_of({"loss": scale * loss + shift})
+    assert moved.onset_step == plain.onset_step
+    assert moved.outcome is plain.outcome
