@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from forensics.report.view import Argument, Badge, Fact, Page, build_page
-from forensics.report.view._hypotheses import Clue
+from forensics.report.view import Argument, Badge, Clue, Fact, Page, build_page
 from forensics.report.wording import clean, one_line
 from forensics.verdict import Verdict
 
@@ -196,10 +195,16 @@ def _restart(page: Page) -> str:
 
 def _episodes(page: Page) -> str:
     rows = [
-        [text(e.severity), text(f"{e.kind}, {e.quantity}"), e.onset, text(e.peak), text(e.recovery),
-         text(e.details)]
+        [
+            text(e.severity),
+            text(f"{e.kind}, {e.quantity}"),
+            e.onset,
+            text(e.peak),
+            text(e.recovery),
+            text(e.details),
+        ]
         for e in page.episodes.shown
-    ]  # fmt: skip
+    ]
     head = ["Severity", "What", "Onset", "Peak", "Recovery", "Numbers"]
     return _section("What happened", table(head, rows) if rows else "")
 

@@ -10,6 +10,8 @@ from forensics.timeline import Track
 BLOCKS = "▁▂▃▄▅▆▇█"
 BAD = "×"
 """Stands for a stretch in which a value is not finite."""
+_EDGE = 1e300
+"""Beyond it a range would overflow."""
 _SHOWN = (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH, Signal.EVAL_LOSS)
 
 
@@ -25,7 +27,7 @@ def sparkline(value: Values, width: int) -> str:
     The height is logarithmic where the range spans more than a factor of twenty.
     """
     cells = np.array_split(value, min(width, len(value)))
-    highest = np.array([_highest(cell) for cell in cells])
+    highest = np.clip([_highest(cell) for cell in cells], -_EDGE, _EDGE)
     finite = highest[np.isfinite(highest)]
     if not len(finite):
         return BAD * len(cells)

@@ -8,8 +8,7 @@ from rich.text import Text
 
 from forensics.report import sparkline
 from forensics.report.names import Tone
-from forensics.report.view import Page, build_page
-from forensics.report.view._hypotheses import Clue
+from forensics.report.view import Clue, Page, build_page
 from forensics.report.wording import NBSP, listing, number, one_line
 from forensics.verdict import Verdict
 
@@ -101,7 +100,8 @@ def _spark(verdict: Verdict, width: int) -> str:
     if track is None:
         return ""
     ends = f"{number(float(track.value[0]), 3)} → {number(float(track.value[-1]), 3)}"
-    return f"{sparkline.sparkline(track.value, width - _LABEL - len(ends) - 4)}  {ends}"
+    room = max(width - _LABEL - len(ends) - 4, 8)
+    return f"{sparkline.sparkline(track.value, room)}  {ends}"
 
 
 def _fitted(

@@ -39,7 +39,7 @@ def number(value: float, digits: int = 4) -> str:
     """A number in ``digits`` significant digits: ``1,234``, ``0.0123``, ``2e-5``, ``NaN``."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**15 else _scientific(float(str(value)), digits)
+        return f"{value:,}" if abs(value) < 10**15 else _huge(value, digits)
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -49,6 +49,14 @@ def number(value: float, digits: int = 4) -> str:
     if abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
+
+
+def _huge(value: int, digits: int) -> str:
+    """An integer that may exceed every float: scaled by whole powers of ten first."""
+    sign, size = ("-" if value < 0 else ""), abs(value)
+    exponent = max(int(size.bit_length() * math.log10(2)) - 17, 0)
+    mantissa, _, rest = _scientific(float(size // 10**exponent), digits).partition("e")
+    return f"{sign}{mantissa}e{int(rest) + exponent}"
 
 
 def _scientific(value: float, digits: int) -> str:
@@ -110,7 +118,7 @@ def file_size(size: int) -> str:
         if amount < 1000:
             return f"{amount:.0f}{NBSP}{unit}" if unit == "B" else f"{amount:.3g}{NBSP}{unit}"
         amount /= 1000
-    return f"{amount:,.3g}{NBSP}TB"
+    return f"{amount:,.3g}{NBSP}TB" if amount < 1000 else f"{amount:,.0f}{NBSP}TB"
 
 
 def unit(axis: Axis) -> str:

@@ -47,8 +47,10 @@ def draw_timeline(
     with mpl.rc_context(RC):
         if not panels:
             return _empty(size)
-        checkpoints = _checkpoints(subject)
-        figure, lane, axes, bottom = _layout(panels, size, checkpoints=bool(checkpoints))
+        checkpoints = [c for c in _checkpoints(subject) if view[0] <= (c.step or 0) <= view[1]]
+        marks = _marks.choose_marks(case, size)
+        labels = any(view[0] <= mark.step <= view[1] for mark in marks)
+        figure, lane, axes, bottom = _layout(panels, size, labels, checkpoints=bool(checkpoints))
         for panel, own in zip(panels, axes, strict=True):
             signals = {track.signal for track in panel.tracks}
             old = tuple(t for t in case.timeline.superseded if t.signal in signals)
@@ -56,7 +58,7 @@ def draw_timeline(
             _marks.draw_peaks(own, signals, case, view, size)
         _marks.shade_onset(axes, case)
         every = [*axes, bottom] if checkpoints else axes
-        _marks.draw_marks(lane, every, _marks.choose_marks(case, size), view, size)
+        _marks.draw_marks(lane, every, marks, view, size)
         if checkpoints:
             draw_checkpoints(bottom, checkpoints, view, size)
         _time_axis(bottom, [lane, *every], case, view, size)
@@ -88,12 +90,13 @@ def _empty(size: Size) -> Figure:
 
 
 def _layout(
-    panels: Sequence[Panel], size: Size, checkpoints: bool
+    panels: Sequence[Panel], size: Size, labels: bool, checkpoints: bool
 ) -> tuple[Figure, Axes, list[Axes], Axes]:
     """Place lane, panels and checkpoints; returns the figure, the lane, the panels, the lowest."""
     heights = [panel.height * size.scale for panel in panels]
+    events = _EVENTS if labels else 4.0
     lane_below = _CHECKPOINTS + 8 if checkpoints else 0.0
-    total = _EVENTS + sum(heights) + _GAP * len(heights) + lane_below + _AXIS
+    total = events + sum(heights) + _GAP * len(heights) + lane_below + _AXIS
     figure = Figure(figsize=(size.width / 72, total / 72))
     top = total
 
@@ -103,7 +106,7 @@ def _layout(
         box = (size.left / size.width, top / total, size.columns / size.width, height / total)
         return figure.add_axes(box)
 
-    lane = place(2, _EVENTS - 2)
+    lane = place(2, events - 2)
     lane.set_axis_off()
     lane.set_ylim(0, 1)
     axes = [place(_GAP, height) for height in heights]
@@ -118,6 +121,7 @@ def _layout(
 
 
 def _dress(axes: Axes, size: Size) -> None:
+    axes.set_autoscale_on(False)  # limits are set by hand; autoscaling overflows on 1e308
     for side, spine in axes.spines.items():
         spine.set_visible(side == "bottom")
         spine.set_color(GRID)

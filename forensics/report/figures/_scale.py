@@ -2,7 +2,7 @@
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator, SymmetricalLogLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, SymmetricalLogLocator
 
 from forensics.report.wording import number
 from forensics.run import Values
@@ -46,6 +46,7 @@ def set_scale(axes: Axes, values: list[Values], signal: Signal, room: float) -> 
     """
     shown = np.concatenate(values)
     finite = np.clip(shown[np.isfinite(shown)], -_EDGE, _EDGE)
+    digits = 3
     kind, threshold = scale_of(finite, signal)
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     if kind == "log":
@@ -60,18 +61,29 @@ def set_scale(axes: Axes, values: list[Values], signal: Signal, room: float) -> 
         span = (high - low) or abs(high) * 0.2 or 1.0
         axes.set_ylim(low - 0.06 * span, high + room * span)
         axes.yaxis.set_major_locator(MaxNLocator(4))
+        digits = _digits(span, max(abs(low), abs(high)))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(lambda value, _: number(float(value), 3))
+    axes.yaxis.set_major_formatter(lambda value, _: number(float(value), digits))
     return kind
+
+
+def _digits(span: float, largest: float) -> int:
+    """Significant digits that tell neighbouring ticks apart."""
+    return min(max(3, int(np.ceil(np.log10(max(largest, _TINY) / span))) + 2), 8)
 
 
 def _set_log(axes: Axes, low: float, high: float, room: float) -> None:
     bottom, top = np.log10(low), np.log10(high)
     span = top - bottom
     axes.set_yscale("log")
-    axes.set_ylim(10 ** (bottom - 0.06 * span), 10 ** min(top + room * span, 300))
-    axes.yaxis.set_major_locator(_log_ticks(span))
+    ends = np.clip([bottom - 0.06 * span, top + room * span], -300.0, 300.0)
+    axes.set_ylim(*(10.0**ends))
+    axes.yaxis.set_major_locator(FixedLocator(_log_ticks(*ends)))
 
 
-def _log_ticks(span: float) -> Locator:
-    return LogLocator(subs=(1.0, 3.0) if span < 2 else (1.0,), numticks=5)
+def _log_ticks(bottom: float, top: float) -> list[float]:
+    """At most six whole decades between two exponents; threes as well where there are few."""
+    stride = max(int(np.ceil((top - bottom) / 6)), 1)
+    decades = range(int(np.floor(bottom / stride)) * stride, int(top) + 1, stride)
+    factors = (1.0, 3.0) if top - bottom < 2.5 else (1.0,)
+    return [factor * 10.0**decade for decade in decades for factor in factors]

@@ -58,5 +58,5 @@ class Size:
         return int(self.width - self.left - self.right)
 
 
-WIDE = Size(width=880, left=62, right=14, font=12, scale=1.0, ticks=8)
+WIDE = Size(width=880, left=72, right=14, font=12, scale=1.0, ticks=8)
 NARROW = Size(width=350, left=48, right=8, font=11, scale=0.82, ticks=4)

@@ -20,7 +20,7 @@ from forensics.report.view._advice import (
 from forensics.report.view._episodes import EpisodeRow, LogLine, episodes, log_lines
 from forensics.report.view._folding import Folded
 from forensics.report.view._headline import Badge, Fact, Headline, formats, headline, points
-from forensics.report.view._hypotheses import Argument, Hypotheses, hypotheses
+from forensics.report.view._hypotheses import Argument, Clue, Hypotheses, hypotheses
 from forensics.report.view._records import (
     CheckpointRow,
     Configuration,
@@ -83,6 +83,7 @@ def build_page(verdict: Verdict) -> Page:
 __all__ = [
     "Argument",
     "Badge",
+    "Clue",
     "Fact",
     "Folded",
     "Page",

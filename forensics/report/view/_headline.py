@@ -141,7 +141,7 @@ def _checkpoint(verdict: Verdict) -> Fact:
         return Fact(label, last.path, ", ".join(filter(None, (step, checked))), code=True)
     found = len(verdict.checkpoints)
     return Fact(
-        label, "none", f"{plural(found, 'checkpoint')} found" if found else "none was saved"
+        label, "none", f"{plural(found, 'checkpoint')} found" if found else "none was found"
     )
 
 
@@ -178,4 +178,5 @@ def points(case: Case) -> int:
 
 
 def _points(case: Case) -> str:
-    return f"{plural(points(case), 'point')} in {len(case.run.series):,} series"
+    series = len(case.run.series)
+    return f"{plural(points(case), 'point')} in {series:,} series" if series else ""

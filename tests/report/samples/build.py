@@ -101,20 +101,33 @@ def hypothesis(
     settled = Status.LIKELY if probability >= 0.5 else Status.POSSIBLE
     settled = settled if probability >= 0.02 else Status.RULED_OUT
     return Hypothesis(
-        rank, cause, title, family, probability, status or settled, evidence, missing,
-        verify, fix, **more,
-    )  # fmt: skip
+        rank,
+        cause,
+        title,
+        family,
+        probability,
+        status or settled,
+        evidence,
+        missing,
+        verify,
+        fix,
+        **more,
+    )
 
 
 def ruled_out(first_rank: int, against: Mapping[str, tuple[str, float]]) -> tuple[Hypothesis, ...]:
     """Causes with one piece of counter-evidence each: title -> (text, weight)."""
     return tuple(
         hypothesis(
-            place, title.lower().replace(" ", "_"), title, 0.012 / place,
-            (seen(text, weight),), verify="Nothing to test.",
+            place,
+            title.lower().replace(" ", "_"),
+            title,
+            0.012 / place,
+            (seen(text, weight),),
+            verify="Nothing to test.",
         )
         for place, (title, (text, weight)) in enumerate(against.items(), start=first_rank)
-    )  # fmt: skip
+    )
 
 
 def verdict(case: Case, sentence: str, **parts: Any) -> Verdict:

@@ -21,8 +21,10 @@ def bare() -> Verdict:
     line = build.timeline(())
     case = Case(
         build.run("empty", line, Config(), (FileRecord("config.json", 2, "JSON settings", ""),)),
-        line, (), build.judgement(Outcome.UNKNOWN, Symptom.NONE, "Nothing was logged."),
-    )  # fmt: skip
+        line,
+        (),
+        build.judgement(Outcome.UNKNOWN, Symptom.NONE, "Nothing was logged."),
+    )
     return build.verdict(case, "Nothing was logged, so nothing can be said.", unexplained=1.0)
 
 
@@ -30,9 +32,11 @@ def only_numbers(value: np.ndarray, signal: Signal = Signal.TRAIN_LOSS) -> Verdi
     """A run that logged one quantity, with these values."""
     line = build.timeline((build.track(signal, np.arange(len(value)), value),))
     case = Case(
-        build.run("r", line, Config(), ()), line, (),
+        build.run("r", line, Config(), ()),
+        line,
+        (),
         build.judgement(Outcome.UNKNOWN, Symptom.NONE, "", onset=0),
-    )  # fmt: skip
+    )
     return build.verdict(case, "A run.")
 
 
@@ -45,13 +49,22 @@ def hostile() -> Verdict:
         framework=EVIL, model=EVIL, sources={"model": EVIL}, raw={EVIL: EVIL, "n": float("nan")}
     )
     spike = Episode(
-        EpisodeKind.LOSS_SPIKE, Signal.TRAIN_LOSS, 3, Severity.WARNING, Ending.CENSORED,
+        EpisodeKind.LOSS_SPIKE,
+        Signal.TRAIN_LOSS,
+        3,
+        Severity.WARNING,
+        Ending.CENSORED,
         details={"ratio": float("nan"), EVIL: EVIL, "speed": EVIL, "level_name": EVIL},
-    )  # fmt: skip
+    )
     run = build.run(
-        path, line, config, (FileRecord(EVIL, 3, EVIL, EVIL),), (build.found(EVIL, None),),
-        (TextEvidence(TextKind.TRACEBACK, EVIL, EVIL, 1),), EVIL,
-    )  # fmt: skip
+        path,
+        line,
+        config,
+        (FileRecord(EVIL, 3, EVIL, EVIL),),
+        (build.found(EVIL, None),),
+        (TextEvidence(TextKind.TRACEBACK, EVIL, EVIL, 1),),
+        EVIL,
+    )
     case = Case(
         run,
         line,
@@ -62,14 +75,28 @@ def hostile() -> Verdict:
     bad = build.judged(EVIL, None, CheckpointState.POISONED, EVIL, (EVIL,))
     changes = (Change(EVIL, EVIL, {EVIL: [EVIL, float("inf")]}),)
     first = build.hypothesis(
-        1, "bad_batch", EVIL, 0.9, (build.seen(EVIL, 9.0, EVIL, (3,)), build.seen(EVIL, -0.1)),
-        family=EVIL, missing=(EVIL,), verify=EVIL + "\n" + EVIL, fix=(EVIL,), changes=changes,
-    )  # fmt: skip
+        1,
+        "bad_batch",
+        EVIL,
+        0.9,
+        (build.seen(EVIL, 9.0, EVIL, (3,)), build.seen(EVIL, -0.1)),
+        family=EVIL,
+        missing=(EVIL,),
+        verify=EVIL + "\n" + EVIL,
+        fix=(EVIL,),
+        changes=changes,
+    )
     return build.verdict(
-        case, EVIL, hypotheses=(first,), checkpoints=(bad,), first_bad=bad,
-        recommendation=Recommendation(None, None, EVIL, (), changes), pilot=(EVIL,),
-        other_runs=(OtherRun(EVIL, Outcome.HEALTHY, "no_failure"),), warnings=(EVIL,),
-    )  # fmt: skip
+        case,
+        EVIL,
+        hypotheses=(first,),
+        checkpoints=(bad,),
+        first_bad=bad,
+        recommendation=Recommendation(None, None, EVIL, (), changes),
+        pilot=(EVIL,),
+        other_runs=(OtherRun(EVIL, Outcome.HEALTHY, "no_failure"),),
+        warnings=(EVIL,),
+    )
 
 
 def huge() -> Verdict:
@@ -92,33 +119,58 @@ def huge() -> Verdict:
         ),
     )
     files = tuple(
-        FileRecord(f"logs/rank_{n % 64}/part-{n:05d}.log", 1000 + n, "training text" if n % 3 else "",
-                   f"{n} points" if n % 3 else "no reader takes it") for n in range(2000)
-    )  # fmt: skip
+        FileRecord(
+            f"logs/rank_{n % 64}/part-{n:05d}.log",
+            1000 + n,
+            "training text" if n % 3 else "",
+            f"{n} points" if n % 3 else "no reader takes it",
+        )
+        for n in range(2000)
+    )
     episodes = tuple(
-        Episode(EpisodeKind.LOSS_SPIKE, Signal.TRAIN_LOSS, s, Severity.WARNING, Ending.RECOVERED,
-                s - 1, s + 2, 8.0, s + 40, details={"ratio": 2.6, "recovery_steps": 40})
+        Episode(
+            EpisodeKind.LOSS_SPIKE,
+            Signal.TRAIN_LOSS,
+            s,
+            Severity.WARNING,
+            Ending.RECOVERED,
+            s - 1,
+            s + 2,
+            8.0,
+            s + 40,
+            details={"ratio": 2.6, "recovery_steps": 40},
+        )
         for s in range(1000, count, 2500)
-    )  # fmt: skip
+    )
     steps = range(500, count, 666)
     found = tuple(build.found(f"ckpt/{s}", s) for s in steps)
     checkpoints = tuple(
         build.judged(f"ckpt/{s}", s, CheckpointState.NOT_SCANNED, "not needed") for s in steps
     )
     case = Case(
-        build.run("big", line, Config(), files, found), line, episodes,
+        build.run("big", line, Config(), files, found),
+        line,
+        episodes,
         build.judgement(Outcome.DIVERGED, Symptom.CONSECUTIVE_SPIKES, "400 spikes.", 654_321),
-    )  # fmt: skip
+    )
     many = tuple(range(0, 30_000, 3))
     first = build.hypothesis(
-        1, "bad_batch", "Bad batch", 0.7, (build.seen("Many steps.", 2.0, "logs", many),),
-        skip_steps=many, missing=tuple(f"Check {n}" for n in range(300)),
-    )  # fmt: skip
+        1,
+        "bad_batch",
+        "Bad batch",
+        0.7,
+        (build.seen("Many steps.", 2.0, "logs", many),),
+        skip_steps=many,
+        missing=tuple(f"Check {n}" for n in range(300)),
+    )
     base = build.verdict(
-        case, "400 spikes in a million steps.", hypotheses=(first,), checkpoints=checkpoints,
+        case,
+        "400 spikes in a million steps.",
+        hypotheses=(first,),
+        checkpoints=checkpoints,
         recommendation=Recommendation(None, None, "No checkpoint was scanned.", many, ()),
         warnings=tuple(f"warning {n}" for n in range(5000)),
-    )  # fmt: skip
+    )
     return replace(
         base,
         other_runs=tuple(OtherRun(f"run {n}", Outcome.HEALTHY, "no_failure") for n in range(500)),
