@@ -48,7 +48,9 @@ def _clocks(case: Case) -> Iterator[tuple[Steps, Values]]:
             yield track.step, track.wall_time
     for signal in (Signal.WALL_TIME, Signal.STEP_TIME):
         track = case.track(signal)
-        if track is not None and len(track) > 2 and bool(np.all(np.diff(track.value) > 0)):
+        if track is None or len(track) < 3 or not track.finite.all():
+            continue
+        if bool(np.all(np.diff(track.value) > 0)):
             yield track.step, track.value / _units_a_second(track)
 
 
