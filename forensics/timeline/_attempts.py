@@ -16,8 +16,8 @@ MIN_RESTART_POINTS = 10
 MIN_RESTART_SHARE = 0.1
 """A restart from the beginning replaces the attempt before only if it got this far: otherwise a
 second start that was stopped at once would hide the run that failed."""
-MAX_SEGMENT_SHARE = 0.25
-"""Where more than this share of all points starts a segment, the order is noise, not restarts."""
+MAX_FALL_SHARE = 0.25
+"""Where the step goes back at more than this share of all points, the rows are in no order."""
 
 Index = NDArray[np.intp]
 
@@ -34,6 +34,11 @@ class Resolved:
     """(position of an attempt's first point, step rewound from or None); the first is left out."""
 
 
+def untouched(n: int) -> Resolved:
+    """A series of one attempt whose steps only rise."""
+    return Resolved(np.arange(n), (), ())
+
+
 def resolve(step: Steps, boundaries: tuple[int, ...] = ()) -> Resolved:
     """Order the points of one quantity.
 
@@ -43,11 +48,10 @@ def resolve(step: Steps, boundaries: tuple[int, ...] = ()) -> Resolved:
             the step goes on without a rewind.
     """
     if len(step) == 0:
-        empty = np.empty(0, np.intp)
-        return Resolved(empty, (), ())
-    cuts = _segment_starts(step, boundaries)
-    if len(cuts) > max(2, MAX_SEGMENT_SHARE * len(step)):
+        return untouched(0)
+    if np.count_nonzero(np.diff(step) < 0) > max(2, MAX_FALL_SHARE * len(step)):
         return Resolved(_sorted_unique(step, np.arange(len(step))), (), ())
+    cuts = _segment_starts(step, boundaries)
     segments = [np.arange(a, b) for a, b in zip(cuts, [*cuts[1:], len(step)], strict=True)]
     return _overlay(step, segments)
 

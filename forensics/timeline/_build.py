@@ -7,7 +7,7 @@ import numpy as np
 
 from forensics.run import Axis, Run, Series
 from forensics.signals import Signal
-from forensics.timeline._attempts import Resolved, resolve
+from forensics.timeline._attempts import Resolved, resolve, untouched
 from forensics.timeline._axes import on_common_axis
 from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
@@ -56,13 +56,14 @@ def _by_signal_and_tag(series: Iterable[Series]) -> dict[Signal, dict[str, list[
 
 
 def _join(signal: Signal, parts: list[Series]) -> tuple[Track, list[Track], list[Series], Resolved]:
-    step = np.concatenate([p.step for p in parts])
-    value = np.concatenate([p.value for p in parts])
-    wall = _walls(parts)
+    whole = len(parts) == 1 and bool(np.all(np.diff(parts[0].step) > 0))
+    step = parts[0].step if whole else np.concatenate([p.step for p in parts])
+    value = parts[0].value if whole else np.concatenate([p.value for p in parts])
+    wall = parts[0].wall_time if whole else _walls(parts)
     edges = np.cumsum([len(p.step) for p in parts])[:-1]
-    resolved = resolve(step, tuple(int(e) for e in edges))
+    resolved = untouched(len(step)) if whole else resolve(step, tuple(int(e) for e in edges))
 
-    def track(positions: np.ndarray) -> Track:
+    def track(positions: np.ndarray | slice) -> Track:
         return Track(
             signal,
             parts[0].tag,
@@ -74,7 +75,8 @@ def _join(signal: Signal, parts: list[Series]) -> tuple[Track, list[Track], list
             parts[0].digits,
         )
 
-    return track(resolved.kept), [track(p) for p in resolved.superseded], parts, resolved
+    kept = slice(None) if whole else resolved.kept
+    return track(kept), [track(p) for p in resolved.superseded], parts, resolved
 
 
 def _walls(parts: list[Series]) -> np.ndarray | None:

@@ -1,0 +1,77 @@
+from dataclasses import replace
+
+import numpy as np
+
+from forensics.run import Axis, Run, Series
+from forensics.signals import Signal
+from forensics.timeline import build
+from tests import synth
+
+
+def test_an_empty_run_has_an_empty_timeline():
+    timeline = build(synth.run_of({}))
+    assert timeline.tracks == {}
+    assert timeline.attempts == ()
+
+
+def test_the_per_step_loss_stands_for_the_training_loss_not_an_evaluation_on_training_data():
+    every = np.linspace(3, 1, 200)
+    sparse = (np.arange(0, 200, 50), np.array([3.0, 2.5, 2, 1.5]))
+    timeline = build(synth.run_of({"loss": every, "train/loss": sparse}))
+    assert timeline.tracks[Signal.TRAIN_LOSS].tag == "loss"
+    assert [t.tag for t in timeline.others] == ["train/loss"]
+
+
+def test_a_loss_logged_only_at_the_start_gives_way_to_one_that_spans_the_run():
+    window = np.full(100, 6.9)
+    whole = (np.linspace(0, 180_000, 120).astype(int), np.linspace(6.9, 0.4, 120))
+    timeline = build(synth.run_of({"loss": window, "train/loss": whole}))
+    assert timeline.tracks[Signal.TRAIN_LOSS].tag == "train/loss"
+
+
+def test_keras_writes_the_same_tag_for_training_and_validation():
+    run = synth.run_of({"epoch_loss": np.linspace(2, 1, 10)})
+    (train,) = run.series
+    both = (replace(train, source="train/events"), replace(train, source="validation/events"))
+    timeline = build(replace(run, series=both))
+    assert {Signal.TRAIN_LOSS, Signal.EVAL_LOSS} <= set(timeline.tracks)
+
+
+def test_attempts_resumes_and_superseded_points():
+    first = Series("loss", np.arange(0, 100), np.linspace(3, 9, 100), "a/events")
+    second = Series("loss", np.arange(60, 150), np.linspace(2, 1, 90), "b/events")
+    timeline = build(Run(synth.Path("run"), series=(first, second)))
+    assert [(a.first_step, a.last_step, a.source) for a in timeline.attempts] == [
+        (0, 99, "a/events"),
+        (60, 149, "b/events"),
+    ]
+    assert [(r.step, r.rewound_from) for r in timeline.resumes] == [(60, 99)]
+    assert len(timeline.tracks[Signal.TRAIN_LOSS]) == 150
+    assert [len(s) for s in timeline.superseded] == [40]
+
+
+def test_a_series_by_epoch_is_placed_by_the_logged_epoch():
+    loss = np.linspace(3, 1, 100)
+    epoch = np.arange(100) // 25
+    run = synth.run_of({"loss": loss, "epoch": epoch})
+    val = Series("val_loss", np.arange(4), np.array([2.5, 2, 1.5, 1]), "log", axis=Axis.EPOCH)
+    timeline = build(replace(run, series=(*run.series, val)))
+    assert timeline.axis is Axis.STEP
+    assert timeline.tracks[Signal.EVAL_LOSS].step.tolist() == [24, 49, 74, 99]
+
+
+def test_non_finite_values_are_kept():
+    timeline = synth.timeline_of({"loss": np.array([1.0, np.nan, np.inf, 2.0])})
+    assert timeline.tracks[Signal.TRAIN_LOSS].finite.tolist() == [True, False, False, True]
+
+
+def test_the_table_tells_a_logged_nan_from_a_point_that_was_not_logged(tmp_path):
+    timeline = synth.timeline_of(
+        {"loss": np.array([1.0, np.nan]), "lr": (np.array([0]), np.array([0.1]))}
+    )
+    timeline.write_csv(tmp_path / "metrics.csv")
+    assert (tmp_path / "metrics.csv").read_text().splitlines() == [
+        "step,train_loss,lr",
+        "0,1.0,0.1",
+        "1,nan,",
+    ]
