@@ -9,6 +9,9 @@ from forensics.findings import Change, Hypothesis
 from forensics.signals import Signal
 from forensics.verdict import CheckpointState, CheckpointVerdict, Recommendation
 
+LEAST_PROBABILITY = 0.25
+"""Below, the sentence says that no cause stands out, and no setting is to be changed."""
+
 
 def recommend(
     case: Case,
@@ -18,10 +21,11 @@ def recommend(
 ) -> Recommendation:
     """Merge the resume point with what the first hypothesis would change.
 
-    Only the first hypothesis counts, and only where it beats 'none of these': several remedies at
-    once would hide which one helped.
+    Only the first hypothesis counts, and only where it stands out: several remedies at once would
+    hide which one helped, and a guess is no reason to change a setting.
     """
-    first = hypotheses[0] if hypotheses and hypotheses[0].probability >= unexplained else None
+    least = max(LEAST_PROBABILITY, unexplained)
+    first = hypotheses[0] if hypotheses and hypotheses[0].probability >= least else None
     healthy = last_healthy(case, checkpoints)
     return Recommendation(
         resume_from=None if healthy is None else healthy.path,
