@@ -3,6 +3,7 @@
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
+from forensics.causes._looks_outcome import BROKE
 from forensics.causes._wording import number, percent, times
 from forensics.findings import EpisodeKind
 
@@ -54,7 +55,7 @@ def clipping_saturated(case: Case, share: float = 0.5) -> Seen:
     """More than ``share`` of the steps were clipped: the norm is always too large."""
     reached = _clipped_share(case)
     if reached is None:
-        return Seen(None, "Needs the gradient norm and the clipping threshold.")
+        return Seen(None, "Needs the gradient norm before the onset and the clipping threshold.")
     return Seen(reached > share, f"Clipping acted on {percent(reached)} of the steps.")
 
 
@@ -71,8 +72,12 @@ def clipping_constant(case: Case) -> Seen:
 def _clipped_share(case: Case) -> float | None:
     """Share of steps that were clipped, before the onset where that is known.
 
-    After it nearly every step is clipped, which is the failure and not its cause.
+    After it nearly every step is clipped, which is the failure and not its cause; and in the first
+    steps of any run the gradients are large.
     """
+    onset = case.judgement.onset_step
+    if case.judgement.outcome in BROKE and onset is not None and onset <= facts.surely_early(case):
+        return None
     if case.clip is not None:
         return case.clip.share
     found = case.episodes_of(EpisodeKind.CLIP_SATURATION)

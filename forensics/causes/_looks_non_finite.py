@@ -16,11 +16,12 @@ def instant(case: Case) -> Seen:
     if not broken:
         return Seen(None, "Needs a step at which a number became non-finite.")
     onset = min(e.onset_step for e in broken)
-    if case.timeline.interval > facts.FINE_INTERVAL:
-        return Seen(None, "Needs the loss and the gradient norm of every step before the NaN.")
     warned = _warnings_before(case, onset)
     if warned:
         return Seen(False, f"Before the NaN at {at_step(onset)}, {warned}.", (onset,))
+    # A gradient leads the loss by one to eight steps: a coarser log cannot show it.
+    if case.timeline.interval > 2:
+        return Seen(None, "Needs the loss and the gradient norm of every step before the NaN.")
     calm = [s for s in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) if facts.before(case, s, onset, 8)]
     if not calm:
         return Seen(None, "Needs at least eight logged points before the first non-finite one.")

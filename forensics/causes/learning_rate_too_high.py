@@ -48,7 +48,12 @@ from forensics.causes._looks_learning_rate import (
     lr_ordinary,
     lr_tiny,
 )
-from forensics.causes._looks_loss_shape import drifted, grew_step_by_step, repeated_events
+from forensics.causes._looks_loss_shape import (
+    drifted,
+    grew_step_by_step,
+    repeated_events,
+    settled_higher,
+)
 from forensics.causes._looks_non_finite import instant, isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
 from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
@@ -121,6 +126,7 @@ CAUSE = Cause(
         Clue("grew_step_by_step", grew_step_by_step, MODERATE, group="shape"),
         Clue("repeated_spikes", repeated_events, MODERATE, group="shape"),
         Clue("drift", drifted, MODERATE, group="shape"),
+        Clue("settled_higher", settled_higher, MODERATE, group="shape"),
         Clue("clipping_saturated", clipping_saturated, STRONG, group="clipping"),
         Clue("clipping_frequent", clipping_frequent, MODERATE, group="clipping"),
         Clue("updates_large", updates_large, STRONG, -MODERATE),
