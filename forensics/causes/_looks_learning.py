@@ -103,10 +103,10 @@ def loss_fell(case: Case, share: float = 0.05) -> Seen:
         return Seen(None, "Needs the training loss.")
     edge = max(min(len(found) // 10, 50), 1)
     first, last = float(np.median(found.value[:edge])), float(np.median(found.value[-edge:]))
-    return Seen(
-        last < first - share * abs(first),
-        f"The training loss went from {number(first)} to {number(last)}.",
-    )
+    fell = last < first - share * abs(first)
+    if not fell and facts.counts_steps(case) and not facts.starts_at_beginning(case):
+        return Seen(None, "Needs the log from the first steps on: this one begins later.")
+    return Seen(fell, f"The training loss went from {number(first)} to {number(last)}.")
 
 
 def _accuracy(case: Case) -> tuple[str, np.ndarray] | None:

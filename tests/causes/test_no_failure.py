@@ -32,3 +32,10 @@ def test_healthy_runs_have_no_failure():
 
 def test_a_spike_that_came_back_and_fits_no_cause_is_no_failure():
     assert winner(built_up()) == "no_failure"
+
+
+def test_an_excerpt_of_a_long_run_need_not_fall():
+    excerpt = make_case(
+        steady(2.2, noise=0.005), outcome=Outcome.SPIKED_RECOVERED, onset=31_250, first_step=31_214
+    )
+    assert winner(excerpt) == "no_failure"
