@@ -184,6 +184,16 @@ def gradient_broke_first(case: Case) -> Seen:
     return Seen(finite, f"At {at_step(onset)} the gradient was non-finite and {state}.", (onset,))
 
 
+def gradient_infinite_first(case: Case) -> Seen:
+    """The norm was infinite, not NaN, while the loss was still in its band."""
+    infinite, first = gradient_infinite(case), gradient_broke_first(case)
+    onset = case.judgement.onset_step
+    if not infinite.holds or onset is None:
+        return infinite
+    began_it = bool(first.holds) and infinite.steps[0] <= onset + case.timeline.interval
+    return Seen(began_it, first.text, infinite.steps)
+
+
 def gradient_infinite(case: Case) -> Seen:
     """The gradient norm reached infinity (not NaN): a number too large for its type."""
     if case.track(Signal.GRAD_NORM) is None:

@@ -5,7 +5,13 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.causes._lr_ranges import PER_SAMPLE, OptimizerKind, documented_range, optimizer_kind
+from forensics.causes._lr_ranges import (
+    ANY_OPTIMIZER,
+    PER_SAMPLE,
+    OptimizerKind,
+    documented_range,
+    optimizer_kind,
+)
 from forensics.causes._wording import at_step, number, percent, times
 from forensics.signals import Signal
 
@@ -14,38 +20,36 @@ NOT_KNOWN = "Needs the learning rate, logged or configured."
 
 def lr_above_range(case: Case) -> Seen:
     """The rate reached what is commonly reported as unstable for this way to train."""
-    lr, known = facts.highest_lr(case), documented_range(case)
-    if lr is None:
-        return Seen(None, NOT_KNOWN)
-    return Seen(
-        lr > known.high,
-        f"The learning rate was at most {number(lr)} up to the onset; for {known.name} "
-        f"{number(known.low)} to {number(known.usual)} is usual and {number(known.high)} is high.",
-    )
+    return _against(case, "high")
 
 
 def lr_far_above_range(case: Case) -> Seen:
     """The rate reached a level that hardly any run survives."""
-    lr, known = facts.highest_lr(case), documented_range(case)
-    if lr is None:
-        return Seen(None, NOT_KNOWN)
-    return Seen(
-        lr > known.harmful,
-        f"The learning rate reached {number(lr)}, {times(lr / known.usual)} what is usual for "
-        f"{known.name} ({number(known.low)} to {number(known.usual)}).",
-    )
+    return _against(case, "harmful")
 
 
 def lr_ordinary(case: Case) -> Seen:
     """The rate stayed below the upper end of what recipes use."""
+    seen = _against(case, "usual")
+    return Seen(None if seen.holds is None else not seen.holds, seen.text)
+
+
+def _against(case: Case, limit: str) -> Seen:
+    """Compare the highest rate up to the onset with one limit of the documented range.
+
+    Without the optimizer's name only a rate that is too high for all of them can be judged.
+    """
     lr, known = facts.highest_lr(case), documented_range(case)
     if lr is None:
         return Seen(None, NOT_KNOWN)
-    verb = "below" if lr < known.usual else "not below"
+    above = lr > float(getattr(known, limit))
+    if known is ANY_OPTIMIZER and not lr > known.high:
+        return Seen(None, "Needs the name of the optimizer to judge the learning rate.")
+    size = f", {times(lr / known.usual)} the upper end of what" if lr > known.high else "; what"
     return Seen(
-        lr < known.usual,
-        f"The learning rate was at most {number(lr)} up to the onset, {verb} the upper end of what "
-        f"is usual for {known.name}, {number(known.usual)}.",
+        above,
+        f"The learning rate reached {number(lr)}{size} is usual for {known.name} "
+        f"({number(known.low)} to {number(known.usual)}).",
     )
 
 

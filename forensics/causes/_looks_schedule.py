@@ -5,8 +5,9 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
+from forensics.causes._looks_outcome import BROKE
 from forensics.causes._wording import at_step, number, percent
-from forensics.findings import EpisodeKind
+from forensics.findings import EpisodeKind, Outcome
 from forensics.signals import Signal
 
 
@@ -40,7 +41,7 @@ def onset_after_decay(case: Case, share: float = 0.3) -> Seen:
 
 def _share_of_peak(case: Case) -> tuple[float, float, int] | None:
     """Rate at the onset, its share of the highest rate so far, and the onset."""
-    onset = case.judgement.onset_step
+    onset = _rise(case)
     if onset is None or case.lr is None:
         return None
     now, peak = facts.value_at(case, Signal.LR, onset), facts.highest_lr(case)
@@ -49,7 +50,7 @@ def _share_of_peak(case: Case) -> tuple[float, float, int] | None:
 
 def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
     """The failure began as the warm-up ended, or within three times its length."""
-    onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)
+    onset, warmup = _rise(case), facts.warmup_steps(case)
     if onset is None or warmup is None or not facts.counts_steps(case):
         return Seen(None, "Needs the length of the warm-up.")
     around = warmup >= least and 0.7 * warmup <= onset <= 3 * warmup
@@ -60,7 +61,7 @@ def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
 
 def onset_at_warmup_end(case: Case, least: int = 50, margin: float = 0.1) -> Seen:
     """The failure began within a tenth of the end of the warm-up, where the rate peaks."""
-    onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)
+    onset, warmup = _rise(case), facts.warmup_steps(case)
     if onset is None or warmup is None or not facts.counts_steps(case):
         return Seen(None, "Needs the length of the warm-up.")
     at_end = warmup >= least and abs(onset - warmup) <= margin * warmup + case.timeline.interval
@@ -73,7 +74,7 @@ def onset_at_warmup_end(case: Case, least: int = 50, margin: float = 0.1) -> See
 
 def onset_while_rising(case: Case) -> Seen:
     """The failure began while the warm-up was still raising the rate."""
-    onset, warmup = case.judgement.onset_step, facts.warmup_steps(case)
+    onset, warmup = _rise(case), facts.warmup_steps(case)
     if onset is None or warmup is None or not facts.counts_steps(case):
         return Seen(None, "Needs the length of the warm-up.")
     rising = warmup > 1 and onset < 0.7 * warmup
@@ -115,13 +116,15 @@ def warmup_short(case: Case, share: float = 0.01, memory_share: float = 0.1) -> 
 
 def loss_follows_lr(case: Case, fall: float = 0.5) -> Seen:
     """After the failure the loss came back only as the rate came down."""
-    onset = case.judgement.onset_step
+    onset = _rise(case)
     lr = None if onset is None else facts.since(case, Signal.LR, onset, 8)
     loss = None if onset is None else facts.since(case, Signal.TRAIN_LOSS, onset, 8)
     if onset is None or lr is None or loss is None:
         return Seen(None, "Needs loss and learning rate after the onset.")
     top, end = float(np.max(loss.value)), float(np.median(loss.value[-3:]))
     start = float(np.median(_head(case, onset)))
+    if top < 1.2 * start:
+        return Seen(None, "Needs a loss that rose.")
     if end > start + 0.5 * (top - start):
         return Seen(
             False, f"The loss did not come back: {number(top)} at worst, {number(end)} last."
@@ -147,7 +150,7 @@ def _head(case: Case, onset: int) -> np.ndarray:
 
 def never_decayed(case: Case) -> Seen:
     """The rate was still at its constant level late in training."""
-    onset = case.judgement.onset_step
+    onset = _rise(case)
     constant = case.lr.constant if case.lr is not None else None
     if constant is None and case.config.schedule is not None:
         constant = case.config.schedule.lower().startswith("constant")
@@ -163,8 +166,8 @@ def never_decayed(case: Case) -> Seen:
 
 def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
     """The rate hardly changed in the last points before the failure."""
-    found = facts.before(case, Signal.LR, case.judgement.onset_step, 8)
-    if found is None or case.judgement.onset_step is None:
+    found = facts.before(case, Signal.LR, _rise(case), 8)
+    if found is None or _rise(case) is None:
         return Seen(None, "Needs the learning rate before the onset.")
     last = found.value[-window:]
     top = float(np.max(last))
@@ -178,7 +181,7 @@ def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
 
 def lr_jumped(case: Case, window: int = 50) -> Seen:
     """The rate jumped up shortly before the failure."""
-    onset = case.judgement.onset_step
+    onset = _rise(case)
     if onset is None or case.lr is None:
         return Seen(None, "Needs the learning rate before the onset.")
     jumps = {e.onset_step for e in case.episodes_of(EpisodeKind.LR_JUMP)} | set(case.lr.jumps)
@@ -191,7 +194,7 @@ def lr_jumped(case: Case, window: int = 50) -> Seen:
 
 def lowered_in_vain(case: Case) -> Seen:
     """The failure came back although the rate had been lowered at a resume."""
-    onset = case.judgement.onset_step
+    onset = _rise(case)
     lowered = [
         e
         for e in case.episodes_of(EpisodeKind.RESUME_JUMP)
@@ -209,3 +212,9 @@ def lowered_in_vain(case: Case) -> Seen:
     failed_again = onset > first.onset_step and case.judgement.outcome.is_failure
     ending = ", and failed again." if failed_again else "."
     return Seen(failed_again, text + ending, (first.onset_step,))
+
+
+def _rise(case: Case) -> int | None:
+    """The onset, where the failure was a loss that rose or broke: a plateau has no place."""
+    rose = case.judgement.outcome in (*BROKE, Outcome.SPIKED_RECOVERED)
+    return case.judgement.onset_step if rose else None

@@ -44,7 +44,7 @@ _FULL = LrRange(1e-7, 1e-5, 2e-5, 5e-5, 1e-3, "full fine-tuning")
 _LORA = LrRange(1e-6, 1e-4, 2e-4, 5e-4, 5e-3, "LoRA")
 _SGD = LrRange(1e-6, 1e-2, 1e-1, 0.5, 5.0, "SGD")
 # Without an optimizer's name only what is too high for Adam and SGD alike is known to be so.
-_ANY = LrRange(1e-8, 1e-5, 1e-1, 0.5, 5.0, "any common optimizer")
+ANY_OPTIMIZER = LrRange(1e-8, 1e-5, 1e-1, 0.5, 5.0, "any common optimizer")
 
 PER_SAMPLE = 0.02 / 16
 """Detectron2's SGD rate per image, the highest of the common linear-scaling references."""
@@ -70,7 +70,7 @@ def documented_range(case: Case) -> LrRange:
         return _LORA
     if case.config.pretrained:
         return _FULL
-    return _SCRATCH if kind is OptimizerKind.ADAPTIVE else _ANY
+    return _SCRATCH if kind is OptimizerKind.ADAPTIVE else ANY_OPTIMIZER
 
 
 def _scaled_by_batch(case: Case) -> LrRange:

@@ -41,7 +41,7 @@ from forensics.causes._looks_activations import (
     attention_logits_harmful,
     attention_logits_watched,
 )
-from forensics.causes._looks_gradients import gradient_infinite
+from forensics.causes._looks_gradients import gradient_infinite_first
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import escalating, settled_higher
 from forensics.causes._looks_model import attention_used, qk_normalised
@@ -89,7 +89,7 @@ CAUSE = Cause(
         Clue("attention_used", attention_used, WEAK, -DECISIVE),
         Clue("settled_higher", settled_higher, MODERATE, group="shape"),
         Clue("escalating", escalating, MODERATE, group="shape"),
-        Clue("gradient_infinite", gradient_infinite, STRONG, group="overflow"),
+        Clue("gradient_infinite_first", gradient_infinite_first, STRONG, group="overflow"),
         Clue("half_precision", half_precision, -WEAK, group="overflow"),
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
         Clue("early", early, -MODERATE, WEAK),

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from forensics.causes import _looks_schedule as schedule
+from forensics.findings import Outcome
 from forensics.run import Config
 from tests.causes.cases import make_case
-from tests.causes.failures import RUN, cosine, diverged, recipe
+from tests.causes.failures import RUN, cosine, diverged, recipe, stalled
 
 EVERY = [
     getattr(schedule, name)
@@ -45,13 +46,13 @@ def test_where_on_the_warmup(onset: int, rising: bool, at_end: bool, around: boo
 def test_a_spike_that_heals_at_once_does_not_follow_the_rate() -> None:
     loss = np.full(RUN, 2.0)
     loss[100:105] = 9.0
-    case = make_case(loss=loss, lr=cosine(1e-3), onset=101)
+    case = make_case(loss, lr=cosine(1e-3), onset=101, outcome=Outcome.SPIKED_RECOVERED)
     assert schedule.loss_follows_lr(case).holds is False
 
 
 def test_a_loss_that_heals_with_the_rate_follows_it() -> None:
     loss = np.r_[np.full(50, 3.0), np.full(250, 40.0), np.linspace(40, 3, 100)]
-    case = make_case(loss=loss, lr=cosine(1.0), onset=51)
+    case = make_case(loss, lr=cosine(1.0), onset=51, outcome=Outcome.SPIKED_RECOVERED)
     assert schedule.loss_follows_lr(case).holds is True
 
 
@@ -64,3 +65,14 @@ def test_short_warmups(warmup: int, short: bool | None) -> None:
 def test_steady_means_within_a_tenth() -> None:
     assert schedule.lr_steady(diverged(300, lr=np.full(RUN, 1e-4))).holds is True
     assert schedule.lr_steady(diverged(300, lr=cosine(1e-4))).holds is False
+
+
+def test_a_plateau_has_no_place_on_the_schedule() -> None:
+    case = stalled(config=recipe(warmup_steps=100))
+    for look in (
+        schedule.onset_near_peak,
+        schedule.onset_while_rising,
+        schedule.onset_after_decay,
+        schedule.loss_follows_lr,
+    ):
+        assert look(case).holds is None

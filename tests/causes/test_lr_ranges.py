@@ -46,11 +46,13 @@ def test_betas_betray_adam() -> None:
         (Config(optimizer="sgd", lr_peak=0.1), False, False),
         (Config(optimizer="sgd", lr_peak=1.6, global_batch=4096), False, False),
         (Config(optimizer="sgd", lr_peak=1.0), True, False),
-        (Config(lr_peak=0.1), False, False),  # SGD's usual rate: without a name nobody can say
+        (Config(lr_peak=0.1), None, None),  # SGD's usual rate: without a name nobody can say
         (Config(lr_peak=1.95), True, False),
     ],
 )
-def test_what_is_high_depends_on_what_is_trained(config: Config, high: bool, far: bool) -> None:
+def test_what_is_high_depends_on_what_is_trained(
+    config: Config, high: bool | None, far: bool | None
+) -> None:
     case = make_case(config=config)
     assert lr_above_range(case).holds is high
     assert lr_far_above_range(case).holds is far
