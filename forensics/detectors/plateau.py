@@ -63,7 +63,7 @@ def detect(
     step, value = finite_loss(timeline)
     if len(value) < points or is_reinforcement(timeline) or is_adversarial(timeline):
         return []
-    found = _flat(step, value, flat)
+    found = _flat(step, value, flat) or _at_chance(config, value)
     if found is None or _warming_up(timeline, config, step) or _others_improve(timeline):
         return []
     stuck = found.improvement < never
@@ -96,6 +96,18 @@ def _flat(step: Steps, value: Values, flat: float) -> _Flat | None:
     position = int(np.searchsorted(step, thin_step[start]))
     improvement = (initial - level) / abs(initial) if initial else 0.0
     return _Flat(position, level, initial, improvement)
+
+
+def _at_chance(config: Config, value: Values) -> _Flat | None:
+    """A loss that begins and ends at ln(classes): a slow trend there is memorising, not learning."""
+    width = max(3, len(value) // 10)
+    initial, level = float(np.median(value[:width])), float(np.median(value[-width:]))
+    for count in (config.num_classes, config.vocab_size):
+        if count and count > 1:
+            chance = log(count)
+            if abs(initial - chance) <= 0.05 * chance and abs(level - chance) <= 0.05 * chance:
+                return _Flat(0, level, initial, (initial - level) / chance)
+    return None
 
 
 def _warming_up(timeline: Timeline, config: Config, step: Steps) -> bool:
@@ -182,7 +194,7 @@ def _name(config: Config, found: _Flat) -> tuple[str, str]:
         ("ln_classes", config.num_classes, "classes"),
         ("ln_vocab", config.vocab_size, "tokens"),
     ):
-        if count and count > 1 and abs(found.level - log(count)) <= 0.03 * log(count):
+        if count and count > 1 and abs(found.level - log(count)) <= 0.05 * log(count):
             return kind, f"ln({count:,}) = {log(count):.3f}, chance among {count:,} {noun}"
     if config.num_classes and 0 < found.level < log(config.num_classes):
         return "label_entropy", (

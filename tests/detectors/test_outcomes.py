@@ -179,3 +179,10 @@ def test_onset_does_not_depend_on_the_unit(scale, shift):
     moved, _ = outcome_of({"loss": scale * loss + shift})
     assert moved.onset_step == plain.onset_step
     assert moved.outcome is plain.outcome
+
+
+def test_labels_that_are_only_memorised_leave_the_loss_at_chance():
+    rng = np.random.default_rng(0)
+    loss = np.log(10) + 0.02 * rng.standard_normal(600) - np.linspace(0, 0.06, 600)
+    judgement, _ = outcome_of({"loss": loss}, config=Config(num_classes=10))
+    assert judgement.outcome is Outcome.STALLED
