@@ -85,7 +85,7 @@ def _head(page: Page) -> str:
     rows = [["Outcome", f"{_badge(head.outcome)} – {text(head.meaning)}"]]
     if head.diagnosis is not None:
         first = head.diagnosis
-        words = f"**{text(first.title)}** ({code(first.cause)}), {first.probability}"
+        words = f"**{text(first.title)}** ({code(first.cause)}), {text(first.probability)}"
         rows.append(["Diagnosis", f"{words}, {text(first.status.text)}"])
     rows += [[text(fact.label), _fact(fact)] for fact in head.facts]
     return f"## {text(head.sentence, 2000)}\n\n{text(head.reason)}\n\n{table(['', ''], rows)}"
@@ -100,7 +100,11 @@ def _hypotheses(page: Page) -> str:
     parts = [_argument(it) for it in page.hypotheses.in_full]
     rest = [*page.hypotheses.others, *page.hypotheses.ruled_out.folded[:40]]
     rows = [
-        [text(it.title), it.probability, _clue(it.opposing) if it.opposing is not None else ""]
+        [
+            text(it.title),
+            text(it.probability),
+            _clue(it.opposing) if it.opposing is not None else "",
+        ]
         for it in rest
     ]
     if rows:
@@ -113,7 +117,10 @@ def _hypotheses(page: Page) -> str:
 
 
 def _argument(it: Argument) -> str:
-    lines = [f"**{it.rank}. {text(it.title)}** – {it.probability}, {text(it.status.text)}", ""]
+    lines = [
+        f"**{it.rank}. {text(it.title)}** – {text(it.probability)}, {text(it.status.text)}",
+        "",
+    ]
     lines += [f"- for: {_clue(clue)}" for clue in it.supporting[:12]]
     lines += [f"- against: {_clue(clue)}" for clue in it.opposing[:12]]
     lines += [f"- not checked: {text(item)}" for item in it.unchecked.shown]

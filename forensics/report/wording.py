@@ -96,9 +96,9 @@ def percent(share: float) -> str:
     if not math.isfinite(share):
         return "unknown"
     if 0 < share < 0.01:
-        return f"under 1{NBSP}%"
+        return f"<1{NBSP}%"
     if 0.99 < share < 1:
-        return f"over 99{NBSP}%"
+        return f">99{NBSP}%"
     return f"{share * 100:.0f}{NBSP}%"
 
 

@@ -81,7 +81,7 @@ def test_what_matters_is_there() -> None:
         "- not checked: Update-to-weight ratio: it was not logged.",
         "| `learning_rate` | 2e-4 | **2e-5** |",
         "How to settle it: Resume checkpoint-1000 at `learning_rate=2e-5` for 400 steps",
-        "| fp16 overflow | under 1 % | The run used bf16. *(decisive, logs)* |",
+        "| fp16 overflow | &lt;1 % | The run used bf16. *(decisive, logs)* |",
     ):
         assert part in source, part
 

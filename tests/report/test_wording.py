@@ -91,7 +91,7 @@ def test_plurals() -> None:
 
 def test_a_share_is_never_rounded_to_certainty() -> None:
     said = [wording.percent(share).replace("\u00a0", " ") for share in (0, 0.004, 0.5, 0.996, 1)]
-    assert said == ["0 %", "under 1 %", "50 %", "over 99 %", "100 %"]
+    assert said == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
     assert wording.percent(float("nan")) == "unknown"
 
 

@@ -62,12 +62,17 @@ def _columns(step: Steps, value: Values, edges: Values) -> Envelope:
     low[empty] = high[empty] = np.nan
     middle = np.array(
         [
-            np.nan if hollow else np.median(value[a:b][finite[a:b]])
+            np.nan if hollow else _median(value[a:b][finite[a:b]])
             for a, b, hollow in zip(starts, ends, empty, strict=True)
         ]
     )
     x = (step[starts].astype(np.float64) + step[ends - 1]) / 2
     return Envelope(x, low, middle, high, int(np.max(ends - starts)))
+
+
+def _median(value: Values) -> float:
+    """The lower of the two middle values: their mean may overflow."""
+    return float(np.partition(value, (len(value) - 1) // 2)[(len(value) - 1) // 2])
 
 
 def spans(step: Steps, flag: NDArray[np.bool_], gap: float) -> Spans:

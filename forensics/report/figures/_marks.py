@@ -36,21 +36,25 @@ class Mark:
 
 def choose_marks(case: Case, size: Size) -> list[Mark]:
     """Onset, resumes and the recoveries from the gravest episodes, the most important first."""
-    marks = [*_onset(case, size), *_resumes(case)]
-    recovered = [
-        e for e in case.episodes if e.recovery_step is not None and e.severity is not Severity.INFO
-    ]
-    for episode in sorted(recovered, key=_gravity)[:_LABELLED]:
-        step = episode.recovery_step or 0
-        marks.append(Mark(step, f"recovered {step:,}", GOOD, (4, 2), 2))
+    marks = [*_onset(case, size), *_resumes(case), *_recoveries(case)]
     return sorted(marks, key=lambda mark: (mark.importance, mark.step))
+
+
+def _recoveries(case: Case) -> list[Mark]:
+    """Of a run that failed, recoveries from earlier trouble are beside the point."""
+    least = Severity.FAILURE if case.judgement.outcome.is_failure else Severity.WARNING
+    grades = list(Severity)[list(Severity).index(least) :]
+    back = [e for e in case.episodes if e.recovery_step is not None and e.severity in grades]
+    steps = [e.recovery_step or 0 for e in sorted(back, key=_gravity)[:_LABELLED]]
+    return [Mark(step, f"recovered {step:,}", GOOD, (4, 2), 2) for step in steps]
 
 
 def _onset(case: Case, size: Size) -> list[Mark]:
     step, mover = case.judgement.onset_step, case.judgement.first_mover
     if step is None or case.judgement.outcome is Outcome.HEALTHY:
         return []
-    first = f", {names.signal(mover)} first" if size.ticks > 4 and mover is not None else ""
+    told = size.ticks > 4 and mover is not None and mover is not Signal.TRAIN_LOSS
+    first = f", {names.signal(mover)} first" if told and mover is not None else ""
     return [Mark(step, f"onset {step:,}{first}", BAD, None, 0)]
 
 
@@ -189,8 +193,8 @@ def _draw_peak(
         axes.annotate(
             f"peak {number(value, 3)}",
             (step, value),
-            xytext=(-7 if right else 7, 1),
-            va="center",
+            xytext=(-4, 6) if right else (7, 1),
+            va="bottom" if right else "center",
             ha="right" if right else "left",
             textcoords="offset points",
             color=colour,

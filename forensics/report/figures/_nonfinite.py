@@ -28,6 +28,8 @@ class BadSpan:
 
 def bad_spans(track: Track, view: tuple[float, float], size: Size) -> Iterator[BadSpan]:
     """The spans of a track within the view, those that touch on the page drawn together."""
+    if track.finite.all():
+        return
     pixel = (view[1] - view[0]) / size.columns
     for word, flag in (("NaN", np.isnan(track.value)), ("Inf", np.isinf(track.value))):
         for first, last in spans(track.step, flag, max(pixel * 2, track.interval)):

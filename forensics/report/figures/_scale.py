@@ -8,8 +8,8 @@ from forensics.report.wording import number
 from forensics.run import Values
 from forensics.signals import Signal
 
-LOG_FROM = 50.0
-"""Largest over smallest (or typical) value from which a linear axis hides the rest."""
+WIDE_RANGE, TALL_SPIKE = 50.0, 8.0
+"""Largest over smallest and over typical value from which a linear axis hides the rest."""
 _TINY, _EDGE = 1e-290, 1e290
 """Beyond them the limits of an axis would underflow or overflow."""
 
@@ -23,13 +23,13 @@ def scale_of(finite: Values, signal: Signal) -> tuple[str, float]:
     """
     if not len(finite) or signal is Signal.LR:
         return "linear", 0.0
-    low, size = float(finite.min()), np.abs(finite)
+    low, high = float(finite.min()), float(np.abs(finite).max())
+    typical = max(float(np.median(np.abs(finite))), _TINY)
     if low > 0:
-        wide = float(finite.max()) / max(low, _TINY) > LOG_FROM
+        wide = high / max(low, _TINY) > WIDE_RANGE or high / typical > TALL_SPIKE
         return ("log", 0.0) if wide else ("linear", 0.0)
-    typical = float(np.median(size))
-    wide = typical > 0 and float(size.max()) / typical > LOG_FROM
-    return ("symlog", max(typical, _TINY)) if wide else ("linear", 0.0)
+    wide = typical > _TINY and high / typical > WIDE_RANGE
+    return ("symlog", typical) if wide else ("linear", 0.0)
 
 
 def set_scale(axes: Axes, values: list[Values], signal: Signal, room: float) -> str:

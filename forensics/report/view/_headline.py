@@ -16,6 +16,7 @@ from forensics.report.wording import (
     sentence_case,
     words,
 )
+from forensics.signals import Signal
 from forensics.verdict import Verdict
 
 
@@ -128,8 +129,9 @@ def _onset(case: Case) -> Fact:
     notes = []
     if judgement.after_step is not None:
         notes.append(f"{at(judgement.after_step, axis)} was still normal")
-    if judgement.first_mover is not None:
-        notes.append(f"{names.signal(judgement.first_mover)} moved first")
+    mover = judgement.first_mover
+    if mover is not None and mover is not Signal.TRAIN_LOSS:
+        notes.append(f"{names.signal(mover)} moved first")
     return Fact("Onset", at(judgement.onset_step, axis), "; ".join(notes))
 
 
