@@ -11,12 +11,15 @@ marks a restart, a new header renames the columns from there on, and rows keep t
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from os import SEEK_END
 
 from forensics.readers._base import Probe, Progress, Reader, Reading
+from forensics.readers._tables.axis import without_cut_counter
 from forensics.readers._tables.blocks import decode_head, read_blocks
 from forensics.readers._tables.columns import table_series
 from forensics.readers._tables.csv_grammar import CsvGrammar
-from forensics.readers._tables.dialect import Dialect, find_dialect, is_header
+from forensics.readers._tables.dialect import Dialect, find_dialect
 from forensics.readers._tables.file_names import holds_one_metric, quantity_of
 from forensics.readers._tables.headerless import guess_without_header, known_without_header
 from forensics.readers._tables.lines import BULK_BYTES, read_lines
@@ -74,10 +77,15 @@ def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
     """Read a file of a known dialect."""
     grammar = CsvGrammar(_named_by_file(dialect, probe.source))
     table = read_lines(read_blocks(probe.path, progress), grammar, probe.size >= BULK_BYTES)
+    if not _ends_with_newline(probe):
+        table = without_cut_counter(table)
     axis = Axis.SAMPLES if "Train_Samples_" in probe.path.name else None
     series, notes = table_series(table, probe.source, axis)
     if not series:
         notes = (Note("the table has a header and no values", probe.source),)
+    elif not holds_one_metric(probe.source) and not any(is_metric(one.tag) for one in series):
+        text = "a table, but none of its columns is one that a training is judged by"
+        return Reading(notes=(Note(text, probe.source),))
     return Reading(
         series=series,
         settings={"max_steps": grammar.total_steps} if grammar.total_steps else {},
@@ -85,13 +93,22 @@ def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
     )
 
 
+def _ends_with_newline(probe: Probe) -> bool:
+    with probe.path.open("rb") as file:
+        file.seek(-1, SEEK_END)
+        return file.read() in b"\r\n"
+
+
 def _named_by_file(dialect: Dialect, source: str) -> Dialect:
-    """A column that is only called ``value`` gets its name from the file."""
+    """The one value of a store's file, or one only called ``value``, is named by the file."""
     tag = quantity_of(source)
-    if tag is None or is_header(dialect.columns):
+    values = [n for n in dialect.columns if classify(n) not in (Signal.STEP, Signal.WALL_TIME)]
+    if tag is None or len(values) != 1:
         return dialect
-    columns = tuple(tag if n.strip().lower() == "value" else n for n in dialect.columns)
-    return Dialect(dialect.delimiter, columns, dialect.header_line, dialect.decimal_comma)
+    if not holds_one_metric(source) and values[0].strip().lower() != "value":
+        return dialect
+    columns = tuple(tag if name == values[0] else name for name in dialect.columns)
+    return replace(dialect, columns=columns)
 
 
 def _notes(grammar: CsvGrammar, dialect: Dialect, source: str) -> tuple[Note, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics.readers._tables.table import Column, Numbers, Table
-from forensics.readers._tables.training import is_metric
+from forensics.readers._tables.training import is_counter, is_metric
 from forensics.run import Axis
 from forensics.signals import Signal, classify, normalise
 
@@ -22,6 +22,7 @@ _RANKS = (
 
 _POSITIONS = frozenset({"idx", "index", "#", "no", "row"})
 _LARGEST = 2.0**62  # beyond it no counter fits into 64 bits
+_FEW = 8  # a crash at one step, again and again, may log no other
 _MIN_COVERAGE = 0.5  # share of the rows with a metric that a counter must name
 
 
@@ -82,12 +83,12 @@ def _rows_with_metric(table: Table) -> NDArray[np.bool_]:
 
 
 def _counts(column: Column, counted: NDArray[np.bool_]) -> bool:
-    """True for whole numbers that are not constant and stand on most rows that count."""
+    """True for whole numbers that move and stand on most rows that count."""
     finite = np.isfinite(column.values)
     values = column.values if finite.all() else column.values[finite]
     if not len(values) or (values != np.floor(values)).any() or np.abs(values).max() > _LARGEST:
         return False
-    if len(values) > 1 and values.min() == values.max():
+    if len(values) > _FEW and values.min() == values.max():
         return False
     whole = len(column.rows) == len(counted)
     return whole or bool(counted[column.rows].sum() >= _MIN_COVERAGE * counted.sum())
@@ -168,3 +169,14 @@ def _positions(table: Table) -> XAxis:
             if np.isfinite(values).all() and (np.diff(values) > 0).all():
                 return XAxis(Axis.ROW, values.astype(np.int64), name)
     return XAxis(Axis.ROW, np.arange(table.length), None, "no step was logged: counted by row")
+
+
+def without_cut_counter(table: Table) -> Table:
+    """A table whose last line may have been cut, without its last row where the counter fell."""
+    last = table.length - 1
+    for name, column in table.columns.items():
+        if is_counter(name) and len(column.rows) > 1 and column.rows[-1] == last:
+            before, after = column.values[-2:]
+            if after < before:
+                return table.keep(np.arange(table.length) < last)
+    return table

@@ -27,7 +27,7 @@ _EXPONENT_D = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))[dD]([+-]?\d+)")
 
 def is_not_logged(text: str) -> bool:
     """True where a cell says that its quantity was not logged."""
-    return text.strip().lower() in NOT_LOGGED
+    return text.strip(" '\"").lower() in NOT_LOGGED
 
 
 def parse_number(text: str, decimal_comma: bool = False) -> float | None:
@@ -50,6 +50,8 @@ def _unusual(text: str) -> float | None:
         return None
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
+    if text[0] in "'\"" and text[0] == text[-1]:
+        return parse_number(text[1:-1]) if len(text) > 2 else None
     if text.endswith("%"):
         return parse_number(text[:-1]) if len(text) > 1 else None
     if _THOUSANDS.fullmatch(text):

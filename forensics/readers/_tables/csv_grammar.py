@@ -8,12 +8,12 @@ from forensics.readers._tables.dialect import BLANK, WIDE, Dialect, is_header, i
 from forensics.readers._tables.layouts import Layout, may_skip
 from forensics.readers._tables.lines import Row
 from forensics.readers._tables.reshape import is_label, is_run_name
+from forensics.readers._tables.training import is_counter
 from forensics.signals import Signal, classify
 
 _LONGEST_CELL = 1 << 16  # a quote that is not closed within it is no quote
 _PLAIN = re.compile(rb"(\s*)([+-]?[\d.]*(?:[eE][+-]?\d+)?|[+-]?[A-Za-z]{2,8}|-)(\s*)(%|/\d+)?(\s*)")
 _BULK_WORDS = frozenset(b"nan inf infinity null none na true false".split())
-_COUNTER = frozenset({Signal.STEP, Signal.EPOCH})
 
 
 class CsvGrammar:
@@ -39,12 +39,11 @@ class CsvGrammar:
         text = self._joined(line.decode("utf-8", "replace").replace("\0", "").rstrip("\r\n"))
         if text is None or is_rule(text) or text.lstrip().startswith("#"):
             return []
-        cells = split_cells(text, self._dialect.delimiter)
+        cells = split_cells(text, self._dialect.delimiter, len(self._columns))
         if not self._is_data(cells):
             return []
-        if not finished and len(cells) <= len(self._columns):
-            self.counts["cut"] += 1
-            cells = cells if len(cells) == len(self._columns) else cells[:-1]
+        if not finished:
+            cells = self._whole(cells)
         row = self._row(cells)
         return [] if row is None else [row]
 
@@ -77,6 +76,17 @@ class CsvGrammar:
             self.counts["unreadable"] += 1
         return False
 
+    def _whole(self, cells: list[str]) -> list[str]:
+        """The cells of a last line that are sure to be whole, none where its place is not."""
+        if len(cells) >= len(self._columns):
+            return cells
+        self.counts["cut"] += 1
+        counters = [name for name in self._columns if classify(name) is Signal.STEP] or [
+            name for name in self._columns if is_counter(name)
+        ]
+        lost = self._columns[len(cells) - 1 :]
+        return [] if any(name in lost for name in counters) else cells[:-1]
+
     def _row(self, cells: list[str]) -> Row | None:
         """The named cells; empty where nothing was logged, None where its place is unreadable."""
         if len(cells) > len(self._columns) and any(cells[len(self._columns) :]):
@@ -87,7 +97,7 @@ class CsvGrammar:
             if number is not None and not is_run_name(name):
                 row.append((name, number))
             elif not is_not_logged(cell):
-                if classify(name) in _COUNTER:  # a row whose place cannot be read has no place
+                if is_counter(name):  # a row whose place cannot be read has no place
                     self.counts["unreadable"] += 1
                     return None
                 row += _named(name, cell)
@@ -108,21 +118,23 @@ def _layout(line: bytes, delimiter: str, columns: tuple[str, ...]) -> Layout | N
     """The layout of a plain line, None where it holds what only a person would read."""
     separator = delimiter.encode()
     padding = b""
-    if delimiter == "|" and line.lstrip().startswith(b"|"):
+    framed = delimiter == "|" and line.lstrip().startswith(b"|")
+    if framed and line.count(b"|") != len(columns) - 1:
         line, padding = line.strip()[1:].removesuffix(b"|"), b"|"
     cells = line.split() if delimiter == BLANK else line.split(separator)
     if len(cells) != len(columns):
         return None
-    literals, slots, labels = [padding], [], {}
+    literals, slots = [padding], []
+    labels: dict[str, str] = {}
     for name, cell in zip(columns, cells, strict=True):
-        text = cell.strip()
-        if is_label(name) and text and (is_run_name(name) or not _is_plain(text)):
-            labels[name] = text.decode("utf-8", "replace")
+        found = _PLAIN.fullmatch(cell)
+        plain = found is not None and _is_plain(cell.strip())
+        text = cell.decode("utf-8", "replace").strip()
+        if is_run_name(name) or (is_label(name) and not plain):
+            labels |= {} if is_not_logged(text) else {name: text}
             literals[-1] += cell + separator
             continue
-        found = _PLAIN.fullmatch(cell)
-        plain = found is not None and _is_plain(text)
-        if not plain and not may_skip(name, text.decode("utf-8", "replace")):
+        if not plain and not may_skip(name, text):
             return None
         if found and found[4] and plain:
             slots.append(name)

@@ -20,12 +20,14 @@ WIDE, BLANK = "  ", " "
 
 _DELIMITERS = (",", "\t", ";", "|", WIDE, BLANK)
 _RULE = re.compile(r"[\s|+:=\-─━┼╇┿┏┓└┘├┤╞╪╡┴┬┌┐]*")
+_IDENTIFIER = re.compile(r"[\w/.@%()\[\]#:-]*")
 _MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
 _BOXES = str.maketrans({"│": "|", "┃": "|", "║": "|"})
-_MAX_NAME = 200
+_MAX_NAME, _MAX_WORDS = 200, 5
+_NO_NAME = re.compile(r"=|: |\|")
 _TITLE_LINES = 30
 _BODY_LINES = 200
-_MIN_SHARE = 0.6  # of the lines below a header that must be rows of it
+_MIN_SHARE = 0.5  # of the lines below a header that must be rows of it
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 
 
@@ -42,15 +44,16 @@ class Dialect:
     """True where the columns were named by guess."""
 
 
-def split_cells(line: str, delimiter: str) -> list[str]:
-    """The cells of a line, stripped, quotes removed."""
+def split_cells(line: str, delimiter: str, width: int = 0) -> list[str]:
+    """The cells of a line, stripped, quotes removed; bars may frame it, unless ``width`` fits."""
     if delimiter == BLANK:
         return line.split()
     if delimiter == WIDE:
         return [cell.strip() for cell in re.split(r"\s{2,}|\t", line.strip())]
     if delimiter == "|":
         line = line.translate(_BOXES).strip()
-        line = line.removeprefix("|").removesuffix("|")
+        if line.count("|") != width - 1:
+            line = line.removeprefix("|").removesuffix("|")
     if '"' in line:
         return [cell.strip() for row in _quoted(line, delimiter) for cell in row]
     return [cell.strip() for cell in line.split(delimiter)]
@@ -73,7 +76,9 @@ def is_header(cells: Sequence[str]) -> bool:
     names = [cell for cell in cells if cell]
     if len(names) < 1 or len(names) < len(cells) - 1 or len(set(names)) < 0.5 * len(names):
         return False
-    if any(len(name) > _MAX_NAME or "=" in name or ": " in name for name in names):
+    if any(len(name) > _MAX_NAME or _NO_NAME.search(name) for name in names):
+        return False
+    if any(len(plain_name(name).split()) > _MAX_WORDS for name in names):
         return False
     if any(parse_number(name) is not None or is_not_logged(name) for name in names):
         return False
@@ -97,8 +102,8 @@ def find_dialect(
         accept: Tells a header from other lines.
     """
     lines = text.splitlines()
-    if not whole and len(lines) > 1:
-        lines.pop()
+    if len(lines) > 1 and not (whole and text.endswith("\n")):
+        lines.pop()  # a fragment
     for number in _candidates(lines):
         line = lines[number].removeprefix("#").strip(" ")
         body = lines[number + 1 : number + 1 + _BODY_LINES]
@@ -111,9 +116,10 @@ def find_dialect(
             continue
         columns = header_cells(line, best)
         marked = bool(body) and best == "|" and _MARKDOWN_RULE.fullmatch(body[0]) is not None
-        rows = [row for row in body if not is_rule(row) and not row.lstrip().startswith("#")]
         share = _share(body, best, len(columns))
-        if share >= _MIN_SHARE or (marked and share > 0) or not rows:
+        if not _rows_below(body, best):
+            share = float(all(map(_IDENTIFIER.fullmatch, columns)))
+        if share >= _MIN_SHARE or (marked and share > 0):
             return Dialect(best, _completed(columns, body, best), number, _has_comma(body, best))
     return None
 
@@ -140,21 +146,25 @@ def _known(line: str, delimiter: str) -> int:
 
 
 def _share(body: Sequence[str], delimiter: str, width: int) -> float:
-    """Share of the lines below a header that are rows of ``width`` cells with a number."""
+    """Share of the lines below a header that are rows of ``width`` cells; 1 if there are none."""
+    rows = _rows_below(body, delimiter)
+    strict = delimiter in (WIDE, BLANK, "|")  # prose has blanks and bars, too
+    return sum(_is_row(cells, width, strict) for cells in rows) / len(rows) if rows else 1.0
+
+
+def _rows_below(body: Sequence[str], delimiter: str) -> list[list[str]]:
     lines = [line for line in body if not is_rule(line) and not line.lstrip().startswith("#")]
-    if not lines:
-        return 0.0
-    least = 0.5 if delimiter in (WIDE, BLANK, "|") else 0.0
-    return sum(_is_row(split_cells(line, delimiter), width, least) for line in lines) / len(lines)
+    rows = [split_cells(line, delimiter) for line in lines]
+    return [cells for cells in rows if not all(map(is_not_logged, cells))]
 
 
-def _is_row(cells: Sequence[str], width: int, least: float) -> bool:
-    """True for a row of ``width`` cells, at least ``least`` of whose logged cells are numbers."""
-    if len(cells) < min(2, width) or len(cells) > width + 1:
+def _is_row(cells: Sequence[str], width: int, strict: bool) -> bool:
+    """True for cells with a number; ``strict``: about ``width``, and half of them numbers."""
+    if len(cells) < min(2, width) or (strict and len(cells) > width + 1):
         return False
     logged = [cell for cell in cells if not is_not_logged(cell)]
     numbers = sum(parse_number(cell, decimal_comma=True) is not None for cell in logged)
-    return numbers > 0 and numbers >= least * len(logged)
+    return numbers > 0 and (not strict or numbers >= 0.5 * len(logged))
 
 
 def _completed(columns: list[str], body: Sequence[str], delimiter: str) -> tuple[str, ...]:

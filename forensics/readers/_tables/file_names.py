@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from forensics.signals import Signal, classify
 
 _DOWNLOAD = re.compile(r"(?:.*?run-(?P<run>.+?)-)?tag-(?P<tag>.+)")
-_FOLDERS = (("plots", "metrics"), ("dvclive", "scalars"), ("mlruns", "metrics"), ("metrics",))
+_LAST_WORD = re.compile(r"(?:[_-]?(?:logs?|curve|history|values|data)|(?<=loss)es)$")
 
 
 def quantity_of(source: str) -> str | None:
@@ -23,9 +23,8 @@ def quantity_of(source: str) -> str | None:
         return found["tag"]
     if below := _below_metrics(path):
         return "/".join((*below, stem))
-    if classify(stem) is not Signal.OTHER:
-        return stem
-    return stem[:-2] if classify(stem[:-2]) is Signal.TRAIN_LOSS and stem.endswith("es") else None
+    stem = _LAST_WORD.sub("", stem)
+    return stem if classify(stem) is not Signal.OTHER else None
 
 
 def holds_one_metric(source: str) -> bool:

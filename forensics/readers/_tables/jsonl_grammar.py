@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensics.readers._tables.cells import parse_total
+from forensics.readers._tables.cells import is_not_logged, parse_total
 from forensics.readers._tables.json_rows import flat_row, is_settings
 from forensics.readers._tables.layouts import Layout, may_skip
 from forensics.readers._tables.lines import Row
@@ -14,7 +14,7 @@ from forensics.signals import Signal, classify
 
 _TOKEN = re.compile(rb'\s*("(?:[^"\\]|\\.)*"|[-+\w.]+|[{}\[\],:])')
 _PLAIN_TEXT = re.compile(
-    rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(/\d+)?|[+-]?(?:nan|inf|infinity)", re.I
+    r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(/\d+)?|[+-]?(?:nan|inf|infinity)", re.I
 )
 _MAX_NESTING = 4
 
@@ -84,26 +84,22 @@ def _totals(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _layout(line: bytes) -> Layout | None:
     """The layout of a line of plain objects, None where only a parser can read it."""
-    slots, labels, edges = [], {}, [0]
+    slots, edges = [], [0]
+    labels: dict[str, str] = {}
     for name, start, end in _values(line):
-        text = line[start:end]
-        if text[:1] == b'"':
-            start, end, text = start + 1, end - 1, text[1:-1]
-            found = _PLAIN_TEXT.fullmatch(text)
-            if is_run_name(name) or (is_label(name) and not found):
-                labels[name] = text.decode("utf-8", "replace")
-                continue
-            if not found and text and not may_skip(name, text.decode("utf-8", "replace")):
+        quoted = line[start : start + 1] == b'"'
+        start, end = (start + 1, end - 1) if quoted else (start, end)
+        text = line[start:end].decode("utf-8", "replace")
+        found = _PLAIN_TEXT.fullmatch(text) if quoted else None
+        if is_run_name(name) or (quoted and is_label(name) and not found):
+            if not (quoted or text.isdigit() or text == "null"):
                 return None
-            if found and found[1]:
-                end -= len(found[1])
-            slots.append(name if found or not text else "")
-        elif is_run_name(name):
-            labels[name] = text.decode()
+            labels |= {} if is_not_logged(text) else {name: text}
             continue
-        else:
-            slots.append(name)
-        edges += [start, end]
+        if quoted and not found and text and not may_skip(name, text):
+            return None
+        slots.append(name if not quoted or found or not text else "")
+        edges += [start, end - len(found[1] or "") if found else end]
     edges.append(len(line))
     names = [*filter(None, slots), *labels]
     if len(set(names)) < len(names) or not slots:
