@@ -1,0 +1,59 @@
+"""Finds the run to which a strand of another format belongs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from forensics.loading.curves import Curve, Relation, relate, shared
+from forensics.loading.strands import Strand
+
+NEAR = 0.2
+"""Mean relative distance beyond which two curves are of different runs."""
+CLEARLY = 0.5
+"""The nearest must be this much nearer than the next, or it cannot be told."""
+
+
+def closest(strand: Strand, groups: Sequence[list[Strand]]) -> list[Strand] | None:
+    """The group that a strand copies, shares its file name with, or runs clearly closest to."""
+    for kinds in ((Relation.COPY,), (Relation.FORK,)):
+        copied = [g for g in groups if any(_relation(strand, s) in kinds for s in g)]
+        if copied:
+            return copied[0]
+    named = [g for g in groups if any(strand.stem == s.stem or _same_label(strand, s) for s in g)]
+    if len(named) == 1:
+        return named[0]
+    return _nearest(strand, groups)
+
+
+def _relation(one: Strand, other: Strand) -> Relation:
+    if one.curve is None or other.curve is None:
+        return Relation.APART
+    return relate(one.curve, other.curve)
+
+
+def _same_label(one: Strand, other: Strand) -> bool:
+    return bool(one.label) and one.label == other.label
+
+
+def _nearest(strand: Strand, groups: Sequence[list[Strand]]) -> list[Strand] | None:
+    distances = [
+        (min((_distance(strand.curve, s.curve) for s in group), default=np.inf), number)
+        for number, group in enumerate(groups)
+    ]
+    distances.sort()
+    first = distances[0][0]
+    if first > NEAR or (len(distances) > 1 and first > CLEARLY * distances[1][0]):
+        return None
+    return groups[distances[0][1]]
+
+
+def _distance(one: Curve | None, other: Curve | None) -> float:
+    """Mean relative distance at the shared steps, infinite where there are none."""
+    if one is None or other is None or one.axis != other.axis:
+        return float("inf")
+    steps, a, b = shared(one, other)
+    both = np.isfinite(a) & np.isfinite(b)
+    if len(steps) == 0 or not both.any():
+        return float("inf")
+    size = np.mean(np.abs(a[both]) + np.abs(b[both])) / 2
+    return float(np.mean(np.abs(a[both] - b[both])) / size) if size > 0 else 0.0
