@@ -20,7 +20,7 @@ MAX_PAYLOAD = 1 << 28  # no event is longer; believing in more would only fill t
 
 _STRETCH = 1024  # records followed one by one before a repetition is looked for
 _AHEAD = 1 << 18  # bytes looked ahead at a time: what lies beyond a break is looked at in vain
-_SEARCHED = 1 << 17  # bytes searched at a time, so that temporary arrays stay in the cache
+_SEARCHED = 1 << 10, 1 << 17  # bytes searched at first, and at most, at a time
 _HEADER = struct.Struct("<QI")
 
 
@@ -117,10 +117,13 @@ def _cycle(length: Index) -> Index:
 
 def search(data: Bytes, begin: int) -> int | None:
     """Where the first header at or behind ``begin`` lies, whole record or not."""
-    for at in range(begin, len(data) - HEADER + 1, _SEARCHED):
-        found = _first_header(data[at : at + _SEARCHED + HEADER - 1])
+    size, most = _SEARCHED
+    while begin + HEADER <= len(data):
+        found = _first_header(data[begin : begin + size + HEADER - 1])
         if found is not None:
-            return at + found
+            return begin + found
+        begin += size
+        size = min(2 * size, most)
     return None
 
 

@@ -117,7 +117,7 @@ def _masked(register: Registers, length: Index) -> Registers:
     starts, inverse = np.unique(length, return_inverse=True)
     begun = _append_zeros(np.full(len(starts), 0xFFFFFFFF, np.uint32), starts)
     crc: Registers = register ^ begun[inverse] ^ np.uint32(0xFFFFFFFF)
-    masked: Registers = (crc >> 15 | crc << 17) + np.uint32(MASK_DELTA)
+    masked: Registers = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(MASK_DELTA)
     return masked
 
 

@@ -82,12 +82,15 @@ def _run(data: Bytes, at: int, last: bool) -> tuple[tuple[Index, Index], int, in
     if lacking is None:
         lacking = max(0, end + HEADER - len(data))
         done = last and end == len(data)
-        if len(position) and not done and not _is_intact(data, position[-1:], length[-1:]):
-            return (position[:-1], length[:-1]), int(position[-1]), 0 if last else lacking
+        if len(position) and not done:
+            tail = int(position[-1])
+            if not _is_intact(data, tail, int(length[-1])):
+                return (position[:-1], length[:-1]), tail, 0 if last else lacking
     return (position, length), end, lacking
 
 
-def _is_intact(data: Bytes, position: Index, length: Index) -> bool:
+def _is_intact(data: Bytes, position: int, length: int) -> bool:
     """Whether the payload of one record has its checksum."""
-    stored = u32_at(data, position + HEADER + length)
-    return bool(masked_crc_of_spans(data, position + HEADER, length)[0] == stored[0])
+    start, stop = position + HEADER, position + HEADER + length
+    computed = masked_crc_of_spans(data[start:stop], np.array([0]), np.array([length]))
+    return bool(computed[0] == u32_at(data, np.array([stop]))[0])

@@ -32,7 +32,7 @@ VERSION = record(Event(wall_time=1.7e9, file_version="brain.Event:2").SerializeT
 
 @dataclass
 class Naive:
-    """What the twin found; points by tag in file order."""
+    """What the twin found."""
 
     payloads: list[bytes] = field(default_factory=list)
     lost: list[tuple[int, int, bool]] = field(default_factory=list)
@@ -40,31 +40,29 @@ class Naive:
 
 
 def naive_records(data: bytes) -> Naive:
-    """Byte by byte, as the format is defined."""
+    """Record by record, byte by byte where there is none."""
     found, at = Naive(), 0
     while at < len(data):
         end = _end_of_record(data, at)
-        if end is not None and end <= len(data):
-            intact = data[end - 4 : end] == _crc(data[at + 12 : end - 4])
-            if intact or end == len(data) or _end_of_record(data, end) is not None:
-                if intact:
-                    found.payloads.append(data[at + 12 : end - 4])
-                else:
-                    found.lost.append((at, end, False))
-                at = end
-                continue
-            end = None
-            short = False
+        whole = end is not None and end <= len(data)
+        intact = whole and data[end - 4 : end] == _crc(data[at + 12 : end - 4])
+        if intact:
+            found.payloads.append(data[at + 12 : end - 4])
+            at = end
+        elif whole and (end == len(data) or _end_of_record(data, end) is not None):
+            found.lost.append((at, end, False))  # only its payload is damaged
+            at = end
         else:
-            short = end is not None or len(data) - at < 12
-        later = (i for i in range(at + 1, len(data)) if _end_of_record(data, i) is not None)
-        resumed = next(later, len(data))
-        found.lost.append((at, resumed, short and resumed == len(data)))
-        at = resumed
+            later = (i for i in range(at + 1, len(data)) if _end_of_record(data, i) is not None)
+            resumed = next(later, len(data))
+            lacking = (end is not None and not whole) or len(data) - at < 12
+            found.lost.append((at, resumed, lacking and resumed == len(data)))
+            at = resumed
     return found
 
 
 def _end_of_record(data: bytes, at: int) -> int | None:
+    """Where the record ends whose header lies at ``at``, None where there is no header."""
     head = data[at : at + 12]
     if len(head) < 12 or head[8:] != _crc(head[:8]):
         return None
@@ -84,7 +82,7 @@ def naive_points(payloads: list[bytes]) -> dict[str, list[tuple[int, float, floa
     return points
 
 
-def _number(value) -> float | None:  # type: ignore[no-untyped-def]
+def _number(value):
     kind = value.WhichOneof("value")
     if kind == "simple_value":
         return value.simple_value
