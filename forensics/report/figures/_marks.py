@@ -8,15 +8,15 @@ from matplotlib.axes import Axes
 from forensics.case import Case
 from forensics.findings import Episode, Outcome, Severity
 from forensics.report import names
+from forensics.report.figures._labels import ROWS, LabelRows
 from forensics.report.figures._style import BAD, GOOD, MUTED, WARN, Size
 from forensics.report.wording import number
 from forensics.signals import Signal
 
-LABEL_ROWS = 2
 _LABELLED = 3
 _RESUMES = 6
-_RING = 8
-"""Pixels that a ring takes."""
+_RING, _TICK = 8, 3
+"""Pixels that a ring and a tick take."""
 _TO_PANEL = -0.8
 """Lower end of a label's stroke, in heights of the lane: down to the first panel's top edge."""
 
@@ -76,19 +76,22 @@ def draw_marks(
 
     Resumes by the dozen are ticks in the lane alone: their lines would hide what they mark.
     """
-    labels = _Labels(view, size)
+    labels = LabelRows(view, size)
+    ticks: set[int] = set()
     for mark in marks:
         if not view[0] <= mark.step <= view[1]:
             continue
         dashes = "-" if mark.dashes is None else (0, mark.dashes)
-        if not mark.across:
+        column = int((mark.step - view[0]) / (view[1] - view[0]) * size.columns / _TICK)
+        if not mark.across and column not in ticks:
+            ticks.add(column)
             ends = [_TO_PANEL, _TO_PANEL / 2]
             lane.plot([mark.step] * 2, ends, color=mark.colour, lw=1, clip_on=False)
         for axes in panels if mark.across else ():
             axes.axvline(mark.step, color=mark.colour, lw=1.1, zorder=1.5, ls=dashes, alpha=0.75)
         row = labels.row(mark)
         if row is not None:
-            _draw_label(lane, mark, (row + 0.5) / LABEL_ROWS, labels.flipped(mark), size)
+            _draw_label(lane, mark, (row + 0.5) / ROWS, labels.flipped(mark), size)
 
 
 def _draw_label(lane: Axes, mark: Mark, height: float, flipped: bool, size: Size) -> None:
@@ -113,47 +116,6 @@ def _draw_label(lane: Axes, mark: Mark, height: float, flipped: bool, size: Size
     )
 
 
-class _Labels:
-    """Which row a label fits into, given those placed before it."""
-
-    def __init__(self, view: tuple[float, float], size: Size) -> None:
-        self._view, self._size = view, size
-        self._spans: list[list[tuple[float, float]]] = [[] for _ in range(LABEL_ROWS)]
-        self._strokes: list[list[float]] = [[] for _ in range(LABEL_ROWS)]
-
-    def row(self, mark: Mark) -> int | None:
-        """The lowest free row, now taken; None where there is no room or nothing to say."""
-        left, right = self._span(mark)
-        stroke = self._pixel(mark)
-        for row in range(LABEL_ROWS if mark.label else 0):
-            crossed = any(left < x < right for above in self._strokes[row + 1 :] for x in above)
-            below = (span for spans in self._spans[:row] for span in spans)
-            crosses = any(a < stroke < b for a, b in below)
-            if not crossed and not crosses and not self._met(row, left, right):
-                self._spans[row].append((left, right))
-                self._strokes[row].append(stroke)
-                return row
-        return None
-
-    def flipped(self, mark: Mark) -> bool:
-        """True where the label must stand left of its line."""
-        return self._pixel(mark) + self._width(mark) > self._size.columns
-
-    def _met(self, row: int, left: float, right: float) -> bool:
-        return any(left < b and a < right for a, b in self._spans[row])
-
-    def _span(self, mark: Mark) -> tuple[float, float]:
-        at, width = self._pixel(mark), self._width(mark)
-        return (at - width, at) if self.flipped(mark) else (at, at + width)
-
-    def _pixel(self, mark: Mark) -> float:
-        first, last = self._view
-        return (mark.step - first) / (last - first) * self._size.columns
-
-    def _width(self, mark: Mark) -> float:
-        return len(mark.label) * self._size.font * 0.55 + 8
-
-
 def shade_onset(panels: Sequence[Axes], case: Case) -> None:
     """The onset lies between two logged points: shade what lies between them."""
     onset, after = case.judgement.onset_step, case.judgement.after_step
@@ -171,11 +133,11 @@ def draw_peaks(
     for episode in sorted(case.episodes, key=_gravity):
         if episode.signal in signals and _visible(episode, view):
             rings.setdefault(int((episode.peak_step or 0) / column), episode)
-    quiet = any(e.severity is not Severity.INFO for e in case.episodes)
+    all_mild = all(e.severity is Severity.INFO for e in case.episodes)
     labelled: list[int] = []
     for episode in rings.values():
         step = episode.peak_step or 0
-        grave = episode.severity is not Severity.INFO or not quiet
+        grave = episode.severity is not Severity.INFO or all_mild
         free = all(abs(step - other) > 10 * column for other in labelled)
         label = grave and free and len(labelled) < (_LABELLED if size.ticks > 4 else 1)
         labelled += [step] if label else []

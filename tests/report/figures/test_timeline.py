@@ -13,6 +13,7 @@ from forensics.report import figures
 from forensics.report.figures._scale import scale_of
 from forensics.run import Axis
 from forensics.signals import Signal
+from forensics.timeline import Resume
 from forensics.verdict import Verdict
 from tests.report import samples
 
@@ -113,6 +114,16 @@ def test_a_single_spike_among_a_million_points_is_drawn() -> None:
     loss = figure.axes[1]
     tops = [path.vertices[:, 1].max() for band in loss.collections for path in band.get_paths()]
     assert max(tops) == 4_000.0
+
+
+def test_resumes_by_the_thousand_stay_small() -> None:
+    verdict = samples.hidden_nan()
+    resumes = tuple(Resume(20 + n // 10, None, n) for n in range(8000))
+    line = replace(verdict.case.timeline, resumes=resumes)
+    many = replace(verdict, case=replace(verdict.case, timeline=line))
+    svg = figures.figure_svg(figures.draw_timeline(many))
+    assert "first of 8000" in svg
+    assert len(svg) < 300_000
 
 
 def test_a_case_alone_can_be_drawn() -> None:
