@@ -7,12 +7,14 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._looks_loss_shape import drifted
-from forensics.causes._lr_ranges import documented_range
+from forensics.causes._lr_ranges import OptimizerKind, documented_range, optimizer_kind
 from forensics.causes._wording import at_step, number
 from forensics.findings import Change
 from forensics.signals import Signal
 
 DEFAULT_CLIP = 1.0
+LONG_RUN = 2000
+"""A log of more steps than this tells enough of the length of the run."""
 
 
 def restart_from(case: Case) -> str:
@@ -26,7 +28,7 @@ def restart_from(case: Case) -> str:
     if earlier:
         best = max(earlier, key=lambda c: c.step or 0)
         return f"{best.path} ({at_step(best.step or 0)})"
-    if onset <= case.timeline.first_step + 2 * case.timeline.interval:
+    if case.run.checkpoints or onset <= facts.surely_early(case):
         return "the initial weights"
     return f"the last checkpoint before {at_step(onset)}"
 
@@ -70,10 +72,13 @@ def clip_norm(case: Case) -> Change:
 def longer_warmup(case: Case) -> Change:
     """Warm-up steps: 3 % of the run, from 100 to 2,000, at most a tenth of it."""
     total, now = case.config.total_steps, facts.warmup_steps(case)
+    if not total and case.timeline.last_step > LONG_RUN and facts.counts_steps(case):
+        total = case.timeline.last_step
     if total:
         target = min(min(max(0.03 * total, 100), 2000), 0.1 * total)
     else:
-        target = min(facts.optimizer_memory(case), 1000)
+        adaptive = optimizer_kind(case) is not OptimizerKind.PLAIN
+        target = min(facts.optimizer_memory(case), 1000) if adaptive else 200
     return Change("warmup_steps", now, round(max(target, 2 * (now or 0), 1)))
 
 

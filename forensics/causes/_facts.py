@@ -150,12 +150,17 @@ def _median_positive(found: Points | None) -> float | None:
 
 
 def highest_lr(case: Case) -> float | None:
-    """The highest learning rate in force up to the onset: logged, else the configured peak."""
-    if case.lr is None:
-        return case.config.lr_peak
+    """The highest learning rate in force up to the onset: logged, else the configured peak.
+
+    To six digits: TensorBoard's float32 makes 0.0030000000261 of 0.003.
+    """
     step = case.judgement.onset_step
     found = before(case, Signal.LR, None if step is None else step + 1)
-    return case.lr.peak if found is None else float(found.value.max())
+    if case.lr is None:
+        lr = case.config.lr_peak
+    else:
+        lr = case.lr.peak if found is None else float(found.value.max())
+    return None if lr is None else float(f"{lr:.6g}")
 
 
 def flag(case: Case, *names: str) -> bool | None:

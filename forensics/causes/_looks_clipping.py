@@ -59,6 +59,23 @@ def clipping_saturated(case: Case, share: float = 0.5) -> Seen:
     return Seen(reached > share, f"Clipping acted on {percent(reached)} of the steps.")
 
 
+def clipping_severe(case: Case, factor: float = 3.0) -> Seen:
+    """Most steps were clipped, to a third of their length or less."""
+    share, usual, threshold = (
+        _clipped_share(case),
+        facts.usual_gradient(case),
+        case.config.clip_threshold,
+    )
+    if share is None or usual is None or not threshold:
+        return Seen(None, "Needs the gradient norm before the onset and the clipping threshold.")
+    severe = share > 0.5 and usual >= factor * threshold
+    return Seen(
+        severe,
+        f"The usual gradient norm is {number(usual)} and is clipped at {number(threshold)} in "
+        f"{percent(share)} of the steps.",
+    )
+
+
 def clipping_frequent(case: Case) -> Seen:
     """More than a fifth of the steps were clipped, which makes the learning rate suspect."""
     return clipping_saturated(case, share=0.2)

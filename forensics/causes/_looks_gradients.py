@@ -26,8 +26,11 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
     ]
     if not jumps:
         level = f" (median {number(usual)})" if usual is not None else ""
+        # Between the points of a coarse log a jump of one step stays unseen.
+        fine = case.timeline.interval <= 2
         return Seen(
-            False, f"The gradient norm made no jump of {number(ratio)} times its median{level}."
+            False if fine else None,
+            f"The gradient norm made no logged jump of {number(ratio)} times its median{level}.",
         )
     worst = max(jumps, key=lambda e: float(e.details["ratio"]))
     peak = f" to {number(worst.peak_value)}" if worst.peak_value is not None else ""
@@ -37,6 +40,13 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
         f"{at_step(worst.onset_step)}.",
         (worst.onset_step,),
     )
+
+
+def gradient_spiked(case: Case) -> Seen:
+    """The norm left its band upward, by whatever the log caught of it."""
+    seen = gradient_jumped(case, ratio=3.0)
+    measured = facts.overall_gradient(case) is not None and facts.usual_gradient(case) is not None
+    return Seen(False, seen.text) if seen.holds is None and measured else seen
 
 
 def gradient_led(case: Case) -> Seen:
@@ -176,6 +186,8 @@ def gradient_broke_first(case: Case) -> Seen:
         known = bool(case.episodes_of(EpisodeKind.NON_FINITE))
         return Seen(False if known else None, "The gradient norm was finite to the last.")
     onset = broken[0].onset_step
+    if any(e.onset_step <= onset for e in case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE)):
+        return Seen(None, "Needs the true loss: the logger shows another number for a NaN.")
     here = loss.value[loss.step <= onset][-1:]
     if not len(here):
         return Seen(None, "Needs the loss of the step at which the gradient became non-finite.")

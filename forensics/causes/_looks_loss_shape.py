@@ -33,8 +33,8 @@ def escalating(case: Case) -> Seen:
     return Seen(grows, f"The spikes {verb}.", (runs[0].onset_step,))
 
 
-def drifted(case: Case) -> Seen:
-    """The loss rose gradually instead of jumping."""
+def drifted(case: Case, points: int = 8) -> Seen:
+    """The loss rose gradually, over ``points`` logged points or more, instead of jumping."""
     found = [
         e for e in case.episodes_of(EpisodeKind.DIVERGENCE) if e.details.get("form") == "drift"
     ]
@@ -44,12 +44,13 @@ def drifted(case: Case) -> Seen:
             False if known else None,
             "The loss jumped rather than drifted." if known else "Needs a rise of the loss.",
         )
-    ratio = found[0].details.get("ratio")
+    onset, peak, ratio = found[0].onset_step, found[0].peak_step, found[0].details.get("ratio")
     size = f" to {times(float(ratio))} its best level" if ratio is not None else ""
+    if peak is not None and peak - onset < points * case.timeline.interval:
+        text = f"The loss rose{size} between {at_step(onset)} and {at_step(peak)}, without a drift."
+        return Seen(False, text, (onset,))
     return Seen(
-        True,
-        f"The loss drifted upwards from {at_step(found[0].onset_step)}{size}, without a jump.",
-        (found[0].onset_step,),
+        True, f"The loss drifted upwards from {at_step(onset)}{size}, without a jump.", (onset,)
     )
 
 

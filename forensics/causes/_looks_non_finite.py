@@ -11,7 +11,16 @@ from forensics.signals import Signal
 
 
 def instant(case: Case) -> Seen:
-    """The number became non-finite with nothing unusual in the points before it."""
+    """The number became non-finite from one step to the next, with nothing unusual before it."""
+    calm = calm_before_nan(case)
+    # A gradient leads the loss by one to eight steps: a coarser log cannot show it.
+    if calm.holds and case.timeline.interval > 2:
+        return Seen(None, "Needs the loss and the gradient norm of every step before the NaN.")
+    return calm
+
+
+def calm_before_nan(case: Case, coarsest: float = 100.0) -> Seen:
+    """The last points logged before the first non-finite one were ordinary."""
     broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
     if not broken:
         return Seen(None, "Needs a step at which a number became non-finite.")
@@ -19,16 +28,14 @@ def instant(case: Case) -> Seen:
     warned = _warnings_before(case, onset)
     if warned:
         return Seen(False, f"Before the NaN at {at_step(onset)}, {warned}.", (onset,))
-    # A gradient leads the loss by one to eight steps: a coarser log cannot show it.
-    if case.timeline.interval > 2:
-        return Seen(None, "Needs the loss and the gradient norm of every step before the NaN.")
     calm = [s for s in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) if facts.before(case, s, onset, 8)]
-    if not calm:
-        return Seen(None, "Needs at least eight logged points before the first non-finite one.")
+    if not calm or case.timeline.interval > coarsest:
+        return Seen(None, "Needs eight logged points shortly before the first non-finite one.")
     names = " and ".join(s.value.replace("_", " ") for s in calm)
     return Seen(
         True,
-        f"Up to the step before {at_step(onset)} the {names} stayed in the usual band.",
+        f"Up to the last point logged before {at_step(onset)} the {names} stayed in the usual "
+        "band.",
         (onset,),
     )
 

@@ -14,7 +14,7 @@ from forensics.signals import Signal
 def onset_near_peak(case: Case, share: float = 0.7) -> Seen:
     """The failure began while the rate was near its peak."""
     place = _share_of_peak(case)
-    if place is None or (case.lr is not None and case.lr.constant):
+    if place is None or _mostly_at(case, share):
         return Seen(None, "Needs a learning rate that changes, logged around the onset.")
     now, part, onset = place
     return Seen(
@@ -23,6 +23,14 @@ def onset_near_peak(case: Case, share: float = 0.7) -> Seen:
         "its peak so far.",
         (onset,),
     )
+
+
+def _mostly_at(case: Case, share: float, most: float = 0.8) -> bool:
+    """True where nearly all of the log lies near the peak, so that being there means nothing."""
+    found = facts.points(case.track(Signal.LR))
+    if found is None or case.lr is None:
+        return True
+    return float(np.mean(found.value >= share * case.lr.peak)) > most
 
 
 def onset_after_decay(case: Case, share: float = 0.3) -> Seen:
@@ -149,19 +157,27 @@ def _head(case: Case, onset: int) -> np.ndarray:
 
 
 def never_decayed(case: Case) -> Seen:
-    """The rate was still at its constant level late in training."""
-    onset = _rise(case)
-    constant = case.lr.constant if case.lr is not None else None
-    if constant is None and case.config.schedule is not None:
-        constant = case.config.schedule.lower().startswith("constant")
-    if constant is None or onset is None:
+    """The rate was still at its peak late in training."""
+    onset, held = _rise(case), _held_peak(case)
+    if onset is None or held is None:
         return Seen(None, "Needs the schedule of the learning rate.")
-    if not constant:
-        return Seen(False, "The learning rate follows a schedule.")
+    if not held:
+        return Seen(False, "The learning rate follows a schedule that decays.")
     late = facts.counts_steps(case) and onset > facts.early_limit(case)
     return Seen(
-        late, f"The learning rate was constant up to the onset at {at_step(onset)}.", (onset,)
+        late,
+        f"The learning rate had not come down from its peak by the onset at {at_step(onset)}.",
+        (onset,),
     )
+
+
+def _held_peak(case: Case) -> bool | None:
+    """True where the rate stayed at its peak, once reached, to the end of the log."""
+    if case.lr is not None:
+        after = facts.since(case, Signal.LR, case.lr.peak_step)
+        return after is not None and float(np.min(after.value)) >= 0.95 * case.lr.peak
+    schedule = case.config.schedule
+    return None if schedule is None else schedule.lower().startswith("constant")
 
 
 def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:

@@ -44,7 +44,7 @@ from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_non_finite import instant
-from forensics.causes._looks_outcome import BROKE, early, explains
+from forensics.causes._looks_outcome import early, explains
 from forensics.causes._looks_schedule import lr_steady
 from forensics.causes._looks_settings import (
     adaptive_optimizer,
@@ -94,7 +94,10 @@ CAUSE = Cause(
     claim="Adam's second moment (or its epsilon) no longer matched the gradients, which made the "
     "updates of some tensors several times too long.",
     clues=(
-        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
+        *explains(
+            (Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED),
+            rarely=(Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE),
+        ),
         Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -DECISIVE),
         Clue("beta2_long", beta2_long, MODERATE, group="settings"),
         Clue("beta2_short", beta2_short, -MODERATE, group="settings"),

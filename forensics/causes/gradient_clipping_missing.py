@@ -42,7 +42,12 @@ from forensics.causes._looks_clipping import (
     clipping_saturated,
     clipping_tight,
 )
-from forensics.causes._looks_gradients import gradient_grew, gradient_jumped, gradient_led
+from forensics.causes._looks_gradients import (
+    gradient_grew,
+    gradient_jumped,
+    gradient_led,
+    gradient_spiked,
+)
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_model import recurrent
@@ -88,6 +93,7 @@ CAUSE = Cause(
         Clue("clipping_tight", clipping_tight, -STRONG, group="clipping"),
         Clue("clipping_saturated", clipping_saturated, -DECISIVE, group="clipping"),
         Clue("gradient_jumped", gradient_jumped, STRONG, -STRONG, group="gradient"),
+        Clue("gradient_spiked", gradient_spiked, MODERATE, -MODERATE, group="gradient"),
         Clue("gradient_led", gradient_led, MODERATE, group="gradient"),
         Clue("gradient_grew", gradient_grew, -MODERATE, group="slow"),
         Clue("drift", drifted, -MODERATE, group="slow"),

@@ -40,7 +40,11 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
-from forensics.causes._looks_clipping import clipping_frequent, clipping_saturated
+from forensics.causes._looks_clipping import (
+    clipping_frequent,
+    clipping_saturated,
+    clipping_severe,
+)
 from forensics.causes._looks_learning_rate import (
     lr_above_range,
     lr_far_above_range,
@@ -54,7 +58,7 @@ from forensics.causes._looks_loss_shape import (
     repeated_events,
     settled_higher,
 )
-from forensics.causes._looks_non_finite import instant, isolated_non_finite
+from forensics.causes._looks_non_finite import calm_before_nan, isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
 from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
 from forensics.causes._looks_schedule import (
@@ -113,7 +117,7 @@ CAUSE = Cause(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
         Clue("rate_far_above_range", lr_far_above_range, DECISIVE, group="level"),
         Clue("rate_above_range", lr_above_range, STRONG, -WEAK, group="level"),
-        Clue("rate_high_for_batch", lr_high_for_batch, STRONG, group="level"),
+        Clue("rate_high_for_batch", lr_high_for_batch, MODERATE, group="level"),
         Clue("rate_ordinary", lr_ordinary, -MODERATE, group="level"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="level"),
         Clue("begins_at_warmup_end", onset_at_warmup_end, STRONG + MODERATE, group="timing"),
@@ -127,11 +131,12 @@ CAUSE = Cause(
         Clue("repeated_spikes", repeated_events, MODERATE, group="shape"),
         Clue("drift", drifted, MODERATE, group="shape"),
         Clue("settled_higher", settled_higher, MODERATE, group="shape"),
-        Clue("clipping_saturated", clipping_saturated, STRONG, group="clipping"),
-        Clue("clipping_frequent", clipping_frequent, MODERATE, group="clipping"),
+        Clue("clipping_severe", clipping_severe, STRONG, group="clipping"),
+        Clue("clipping_saturated", clipping_saturated, MODERATE, group="clipping"),
+        Clue("clipping_frequent", clipping_frequent, WEAK, group="clipping"),
         Clue("updates_large", updates_large, STRONG, -MODERATE),
         Clue("lowered_in_vain", lowered_in_vain, -STRONG),
-        Clue("no_warning", instant, -MODERATE, group="start"),
+        Clue("calm_before", calm_before_nan, -MODERATE, group="start"),
         Clue("isolated", isolated_non_finite, -MODERATE, group="start"),
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
         Clue("after_resume", soon_after_resume, -MODERATE, group="resume"),

@@ -37,6 +37,7 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_gradients import gradient_broke_first
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_non_finite import (
+    calm_before_nan,
     instant,
     one_part_broke,
     validation_still_finite,
@@ -85,6 +86,7 @@ CAUSE = Cause(
     clues=(
         *explains((Outcome.NON_FINITE,), rarely=(Outcome.SPIKED_RECOVERED, Outcome.CRASHED)),
         Clue("no_warning", instant, STRONG, -STRONG, group="onset"),
+        Clue("calm_before", calm_before_nan, MODERATE, group="onset"),
         Clue("gradient_broke_first", gradient_broke_first, MODERATE, group="backward"),
         Clue("one_part_broke", one_part_broke, MODERATE, group="backward"),
         Clue("validation_finite", validation_still_finite, MODERATE, -WEAK),

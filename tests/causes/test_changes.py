@@ -16,9 +16,13 @@ def with_checkpoints(*steps: int, complete: bool = True, onset: int | None = 100
 
 def test_restarts_from_the_latest_checkpoint_before_the_onset() -> None:
     assert with_checkpoints(40, 80, 120) == "checkpoint-80 (step 80)"
-    assert with_checkpoints(120) == "the last checkpoint before step 100"
-    assert with_checkpoints(80, complete=False) == "the last checkpoint before step 100"
+    assert with_checkpoints(120) == "the initial weights"
+    assert with_checkpoints(80, complete=False) == "the initial weights"
     assert with_checkpoints(80, onset=None) == "the last checkpoint"
+
+
+def test_checkpoints_may_lie_elsewhere() -> None:
+    assert with_checkpoints(onset=200) == "the last checkpoint before step 200"
     assert with_checkpoints(onset=1) == "the initial weights"
 
 
@@ -35,6 +39,7 @@ def test_unknown_rate_is_not_invented() -> None:
         (Config(total_steps=1_000_000), 2000),
         (Config(total_steps=10_000, warmup_steps=400), 800),
         (Config(betas=(0.9, 0.95)), 40),
+        (Config(optimizer="sgd"), 200),
         (Config(), 1000),
     ],
 )

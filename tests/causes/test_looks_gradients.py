@@ -93,3 +93,26 @@ def test_clipping_after_the_onset_is_the_failure_and_not_its_cause() -> None:
     assert clipping.clipping_saturated(diverged(200, grad_norm=norm)).holds is False
     assert clipping.clipping_saturated(diverged(200, grad_norm=steady(3.0, RUN))).holds is True
     assert clipping.clipping_frequent(make_case()).holds is None
+
+
+def test_between_coarse_points_a_jump_may_hide() -> None:
+    norm = steady(0.5, RUN)
+    fine = diverged(300, grad_norm=norm)
+    coarse = diverged(1201, grad_norm=norm, interval=4)
+    assert gradients.gradient_jumped(fine).holds is False
+    assert gradients.gradient_jumped(coarse).holds is None
+    assert gradients.gradient_spiked(coarse).holds is False
+
+
+def test_a_loss_that_the_logger_made_up_is_no_finite_loss() -> None:
+    hidden = make_episode(EpisodeKind.HIDDEN_NON_FINITE, 199, signal=Signal.GRAD_NORM)
+    case = broke_to_nan(
+        gradient_first=1, episodes=[non_finite(199, signal=Signal.GRAD_NORM), hidden]
+    )
+    assert gradients.gradient_broke_first(case).holds is None
+
+
+def test_mild_clipping_is_not_severe() -> None:
+    mild, hard = (diverged(200, grad_norm=steady(n, RUN)) for n in (1.4, 8.0))
+    assert clipping.clipping_severe(mild).holds is False
+    assert clipping.clipping_severe(hard).holds is True

@@ -18,7 +18,10 @@ def test_a_finite_run_breaks_no_way() -> None:
 
 
 def test_a_coarse_log_cannot_show_the_step_before() -> None:
-    assert broken.instant(broke_to_nan(interval=50)).holds is None
+    coarse = broke_to_nan(201, interval=10, episodes=[non_finite(1991)])
+    assert broken.calm_before_nan(coarse).holds is True
+    assert broken.instant(coarse).holds is None
+    assert broken.calm_before_nan(broke_to_nan(interval=500)).holds is None
 
 
 def test_too_short_a_log_cannot_show_a_band() -> None:

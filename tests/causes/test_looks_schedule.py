@@ -76,3 +76,11 @@ def test_a_plateau_has_no_place_on_the_schedule() -> None:
         schedule.loss_follows_lr,
     ):
         assert look(case).holds is None
+
+
+def test_held_at_its_peak_is_no_schedule() -> None:
+    held = np.r_[np.linspace(0, 1e-3, 20), np.full(RUN - 20, 1e-3)]
+    assert schedule.never_decayed(diverged(300, lr=held)).holds is True
+    assert schedule.onset_near_peak(diverged(300, lr=held)).holds is None
+    assert schedule.never_decayed(diverged(300, lr=cosine(1e-3))).holds is False
+    assert schedule.never_decayed(diverged(10, lr=held)).holds is False
