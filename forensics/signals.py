@@ -57,7 +57,8 @@ def normalise(tag: str) -> str:
 
 # One pattern per line, first match wins; matched against the whole normalised tag.
 _TRAIN = (
-    r"(?:train|training|train_inner|trainer|metrics?|learning|losses|loss_metrics|train/samples)"
+    r"(?:train|training|train_inner|trainer|metrics?|learning|losses|loss_metrics|"
+    r"lm_loss_training|train/samples)"
 )
 _EVAL = r"(?:eval|val|valid|validation|test|dev|validation_metrics|evaluation)"
 _LOSS = (
@@ -162,12 +163,12 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     (
         rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb|bpc|rmse|fid|loss_ppl)|"
-        r"lm_loss_ppl",
+        r"(?:lm_loss_validation/)?lm_loss_validation_ppl|lm_loss_ppl",
         Signal.EVAL_ERROR,
     ),
     (
         rf"(?:avg_|average_|mean_)?{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg))?(?:/dataloader_idx_\d+)?|"
-        rf"{_EVAL}(?:/|_).+(?:/|_){_LOSS}(?:/dataloader_idx_\d+)?|{_LOSS}[_/]{_EVAL}|lm_loss_value|lm_loss_validation|tel|"
+        rf"{_EVAL}(?:/|_).+(?:/|_){_LOSS}(?:/dataloader_idx_\d+)?|{_LOSS}[_/]{_EVAL}|lm_loss_value|(?:lm_loss_validation/)?lm_loss_validation|evaluation_loss_vs_iterations|tel|"
         rf"epoch_val_loss|train/samples/eval_loss|{_TRAIN}/{_EVAL}_{_LOSS}",
         Signal.EVAL_LOSS,
     ),
