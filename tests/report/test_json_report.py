@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.report import json_report
@@ -83,6 +83,7 @@ leaves = (
 )
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         leaves,

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -32,6 +32,7 @@ def test_nothing_from_the_run_becomes_markup() -> None:
     assert "<b>off" not in html
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=60))
 def test_any_text_stays_one_plain_paragraph(value: str) -> None:
     safe = text(value)
@@ -39,6 +40,7 @@ def test_any_text_stays_one_plain_paragraph(value: str) -> None:
     assert re.fullmatch(r"<p>[^<]*</p>\n", html), html
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=60))
 def test_any_text_stays_in_its_cell(value: str) -> None:
     html = _html(table(["a", "b"], [[text(value), code(value)]]))

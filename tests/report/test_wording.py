@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.report import wording
@@ -14,6 +14,7 @@ def test_characters_that_act_are_made_visible(text: str) -> None:
     assert wording.clean(text).isprintable()
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec=None)))
 def test_cleaned_text_can_be_written_and_holds_no_control_character(text: str) -> None:
     cleaned = wording.clean(text)
@@ -53,6 +54,7 @@ def test_numbers(value: float, said: str) -> None:
     assert wording.number(value) == said
 
 
+@settings(deadline=None)
 @given(st.floats(-1e308, 1e308))
 def test_a_number_keeps_its_size_and_sign(value: float) -> None:
     read = float(wording.number(value).replace(",", ""))

@@ -62,6 +62,8 @@ def set_scale(axes: Axes, values: list[Values], signal: Signal, room: float) -> 
         axes.set_ylim(low - 0.06 * span, high + room * span)
         axes.yaxis.set_major_locator(MaxNLocator(4))
         digits = _digits(span, max(abs(low), abs(high)))
+    if not len(finite):
+        axes.yaxis.set_major_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(lambda value, _: number(float(value), digits))
     return kind

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -10,6 +10,7 @@ values = hnp.arrays(
 )
 
 
+@settings(deadline=None)
 @given(values, st.integers(5, 40))
 def test_no_spike_is_lost(value: np.ndarray, columns: int) -> None:
     step = np.arange(len(value))
@@ -23,6 +24,7 @@ def test_no_spike_is_lost(value: np.ndarray, columns: int) -> None:
         assert np.isnan(line.high).all()
 
 
+@settings(deadline=None)
 @given(values)
 def test_nothing_that_is_not_finite_is_drawn(value: np.ndarray) -> None:
     line = envelope(np.arange(len(value)), value, 0, len(value), 7)

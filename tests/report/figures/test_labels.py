@@ -1,7 +1,7 @@
 import itertools
 from dataclasses import dataclass
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.report.figures._labels import ROWS, LabelRows
@@ -31,6 +31,7 @@ def test_a_label_at_the_right_edge_stands_left_of_its_line() -> None:
     assert not rows.flipped(_Flag(10, "onset 10"))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 1000), max_size=30))
 def test_no_two_labels_of_a_row_meet(steps: list[int]) -> None:
     rows = LabelRows((0, 1000), NARROW)
