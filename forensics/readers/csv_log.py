@@ -23,6 +23,7 @@ from forensics.readers._tables.dialect import Dialect, find_dialect
 from forensics.readers._tables.file_names import holds_one_metric, quantity_of
 from forensics.readers._tables.headerless import guess_without_header, known_without_header
 from forensics.readers._tables.lines import BULK_BYTES, read_lines
+from forensics.readers._tables.remarks import evidence
 from forensics.readers._tables.training import is_counter, is_metric
 from forensics.run import Axis, Note
 from forensics.signals import Signal, classify
@@ -76,7 +77,8 @@ def read(probe: Probe, progress: Progress) -> Reading:
 def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
     """Read a file of a known dialect."""
     grammar = CsvGrammar(_named_by_file(dialect, probe.source))
-    table = read_lines(read_blocks(probe.path, progress), grammar, probe.size >= BULK_BYTES)
+    bulk = probe.size >= BULK_BYTES
+    table = read_lines(read_blocks(probe.path, progress), grammar, bulk)
     if not _ends_with_newline(probe):
         table = without_cut_counter(table)
     axis = Axis.SAMPLES if "Train_Samples_" in probe.path.name else None
@@ -89,6 +91,7 @@ def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
     return Reading(
         series=series,
         settings={"max_steps": grammar.total_steps} if grammar.total_steps else {},
+        text=() if bulk else evidence(grammar.remarks, table, probe.source),
         notes=(*notes, *_notes(grammar, dialect, probe.source)),
     )
 

@@ -12,10 +12,11 @@ line costs only itself.
 
 from forensics.errors import UnreadableFile
 from forensics.readers._base import Probe, Progress, Reader, Reading
-from forensics.readers._tables.blocks import decode_head, read_blocks
+from forensics.readers._tables.blocks import before_crash, decode_head, read_blocks
 from forensics.readers._tables.columns import table_series
 from forensics.readers._tables.jsonl_grammar import JsonLinesGrammar
 from forensics.readers._tables.lines import BULK_BYTES, read_lines
+from forensics.readers._tables.remarks import evidence
 from forensics.readers._tables.reshape import widen
 from forensics.readers._tables.training import is_training_table
 from forensics.run import Note
@@ -30,7 +31,7 @@ def sniff(probe: Probe) -> bool:
     text = decode_head(probe.head)
     if text is None:
         return False
-    lines = text.encode("utf-8", "replace").splitlines(keepends=True)
+    lines = before_crash(text).encode("utf-8", "replace").splitlines(keepends=True)
     if len(lines) > 1 and probe.size > len(probe.head):
         lines.pop()
     if not lines or lines[0].strip() in (b"[", b"{"):  # one document over many lines
@@ -45,15 +46,15 @@ def sniff(probe: Probe) -> bool:
 def read(probe: Probe, progress: Progress) -> Reading:
     """Read every line; damaged ones are counted in one note."""
     grammar = JsonLinesGrammar()
-    blocks = read_blocks(probe.path, progress)
-    table = read_lines(blocks, grammar, probe.size >= BULK_BYTES)
+    bulk = probe.size >= BULK_BYTES
+    table = read_lines(read_blocks(probe.path, progress), grammar, bulk)
     if not table.columns:
         raise UnreadableFile(f"{probe.source}: no line of it is a row of a log")
     series, notes = table_series(table, probe.source)
     if grammar.damaged:
-        text = f"{grammar.damaged} damaged lines were left out"
-        notes += (Note(text, probe.source),)
-    return Reading(series=series, settings=grammar.settings, notes=notes)
+        notes += (Note(f"{grammar.damaged} damaged lines were left out", probe.source),)
+    text = () if bulk else evidence(grammar.remarks, table, probe.source)
+    return Reading(series=series, settings=grammar.settings, text=text, notes=notes)
 
 
 READER = Reader(name="JSON lines", order=30, sniff=sniff, read=read)

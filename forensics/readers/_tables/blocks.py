@@ -38,6 +38,11 @@ def decode_head(head: bytes) -> str | None:
     return text if odd <= len(text) // 20 + 1 else None
 
 
+def before_crash(text: str) -> str:
+    """The text up to a traceback: what a file is shows in the lines before it."""
+    return text.partition("Traceback (most recent call last)")[0]
+
+
 def read_blocks(path: Path, progress: Progress, size: int = BLOCK_BYTES) -> Iterator[bytes]:
     """Yield about ``size`` bytes at a time, each block ending with its last whole line.
 

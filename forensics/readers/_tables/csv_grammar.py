@@ -4,9 +4,18 @@ import re
 from collections import Counter
 
 from forensics.readers._tables.cells import is_not_logged, parse_number, parse_time, parse_total
-from forensics.readers._tables.dialect import BLANK, WIDE, Dialect, is_header, is_rule, split_cells
+from forensics.readers._tables.dialect import (
+    BLANK,
+    WIDE,
+    Dialect,
+    is_header,
+    is_rule,
+    split_cells,
+    unique_names,
+)
 from forensics.readers._tables.layouts import Layout, may_skip
 from forensics.readers._tables.lines import Row
+from forensics.readers._tables.remarks import MOST, Remark
 from forensics.readers._tables.reshape import is_label, is_run_name
 from forensics.readers._tables.training import is_counter
 from forensics.signals import Signal, classify
@@ -26,9 +35,12 @@ class CsvGrammar:
         self.counts: Counter[str] = Counter()
         """How often each irregularity was met: repeated, long, cut, unreadable."""
         self.total_steps: int | None = None
+        self.remarks: list[Remark] = []
+        """Lines that are no rows; their numbers hold where every line was read singly."""
         self._dialect = dialect
         self._columns = dialect.columns
         self._line = -1
+        self._rows = 0
         self._kept = ""
 
     def read(self, line: bytes, finished: bool) -> list[Row]:
@@ -40,12 +52,16 @@ class CsvGrammar:
         if text is None or is_rule(text) or text.lstrip().startswith("#"):
             return []
         cells = split_cells(text, self._dialect.delimiter, len(self._columns))
-        if not self._is_data(cells):
+        if self._is_header(cells):
             return []
-        if not finished:
-            cells = self._whole(cells)
-        row = self._row(cells)
-        return [] if row is None else [row]
+        row = self._row(cells if finished else self._whole(cells))
+        if row is None:
+            self.counts["unreadable"] += 1
+            if len(self.remarks) < MOST:
+                self.remarks.append(Remark(self._line + 1, self._rows, text))
+            return []
+        self._rows += 1
+        return [row]
 
     def layout(self, line: bytes) -> Layout | None:
         """See `forensics.readers._tables.lines.Grammar`."""
@@ -63,18 +79,17 @@ class CsvGrammar:
         self._kept = whole if self.open else ""
         return None if self.open else whole
 
-    def _is_data(self, cells: list[str]) -> bool:
-        """False for lines of no numbers: a header again, a new header, or words."""
-        if any(parse_number(cell) is not None or is_not_logged(cell) for cell in cells):
-            return True
-        if tuple(cells) == self._columns or set(cells) == set(self._columns):
-            self.counts["repeated"] += 1
-        if is_header(cells) and tuple(cells) != self._columns:
-            self._columns = tuple(cells)
+    def _is_header(self, cells: list[str]) -> bool:
+        """True where the header comes again (a restart), or a new one renames the columns."""
+        if not is_header(cells):
+            return False
+        index = ("",) if self._columns[0] == "" != cells[0] else ()
+        columns = (*index, *unique_names(cells))
+        self.counts["repeated"] += set(columns) == set(self._columns)
+        if columns != self._columns:
+            self._columns = columns
             self.generation += 1
-        elif tuple(cells) != self._columns:
-            self.counts["unreadable"] += 1
-        return False
+        return True
 
     def _whole(self, cells: list[str]) -> list[str]:
         """The cells of a last line that are sure to be whole, none where its place is not."""
@@ -88,22 +103,26 @@ class CsvGrammar:
         return [] if any(name in lost for name in counters) else cells[:-1]
 
     def _row(self, cells: list[str]) -> Row | None:
-        """The named cells; empty where nothing was logged, None where its place is unreadable."""
+        """The named cells; None for words, and where the place of the row cannot be read."""
+        if cells and all(self._number(cell) is None and not is_not_logged(cell) for cell in cells):
+            return None
         if len(cells) > len(self._columns) and any(cells[len(self._columns) :]):
             self.counts["long"] += 1
         row: Row = []
         for name, cell in zip(self._columns, cells, strict=False):
-            number = parse_number(cell, self._dialect.decimal_comma)
+            number = self._number(cell)
             if number is not None and not is_run_name(name):
                 row.append((name, number))
             elif not is_not_logged(cell):
-                if is_counter(name):  # a row whose place cannot be read has no place
-                    self.counts["unreadable"] += 1
+                if is_counter(name):
                     return None
                 row += _named(name, cell)
         if self.total_steps is None:
             self.total_steps = next(filter(None, map(parse_total, cells)), None)
         return row
+
+    def _number(self, cell: str) -> float | None:
+        return parse_number(cell, self._dialect.decimal_comma)
 
 
 def _named(name: str, cell: str) -> Row:

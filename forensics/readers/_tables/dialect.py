@@ -7,9 +7,11 @@ below its title.
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from forensics.readers._tables.blocks import before_crash
 from forensics.readers._tables.cells import is_not_logged, parse_number
 from forensics.readers._tables.reshape import is_label, plain_name
 from forensics.readers._tables.training import is_counter, is_training_table
@@ -101,7 +103,7 @@ def find_dialect(
         whole: True where ``text`` is all of it, so that its last line is no fragment.
         accept: Tells a header from other lines.
     """
-    lines = text.splitlines()
+    lines = before_crash(text).splitlines()
     if len(lines) > 1 and not (whole and text.endswith("\n")):
         lines.pop()  # a fragment
     for number in _candidates(lines):
@@ -172,12 +174,15 @@ def _completed(columns: list[str], body: Sequence[str], delimiter: str) -> tuple
     rows = [split_cells(line, delimiter) for line in body if not is_rule(line)]
     rows = [cells for cells in rows if len(cells) > 1]
     longer = [cells for cells in rows if len(cells) == len(columns) + 1 and cells[-1]]
-    if rows and len(longer) == len(rows):
-        columns = ["", *columns]
-    seen: dict[str, int] = {}
+    return unique_names(["", *columns] if rows and len(longer) == len(rows) else columns)
+
+
+def unique_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns, with a number behind a name that comes again."""
+    seen: Counter[str] = Counter()
     unique = []
     for name in columns:
-        seen[name] = seen.get(name, 0) + 1
+        seen[name] += 1
         unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return tuple(unique)
 

@@ -9,6 +9,7 @@ from forensics.readers._tables.cells import is_not_logged, parse_total
 from forensics.readers._tables.json_rows import flat_row, is_settings
 from forensics.readers._tables.layouts import Layout, may_skip
 from forensics.readers._tables.lines import Row
+from forensics.readers._tables.remarks import MOST, Remark
 from forensics.readers._tables.reshape import is_label, is_run_name
 from forensics.signals import Signal, classify
 
@@ -31,10 +32,14 @@ class JsonLinesGrammar:
         """Lines that are no JSON."""
         self.settings: dict[str, Any] = {}
         """What stood before the first row."""
+        self.remarks: list[Remark] = []
+        """Lines that are no JSON; their numbers hold where every line was read singly."""
         self._started = False
+        self._line = self._count = 0
 
     def read(self, line: bytes, finished: bool) -> list[Row]:
         """See `forensics.readers._tables.lines.Grammar`."""
+        self._line += 1
         text = line.decode("utf-8", "replace").strip("\ufeff\0 \t\r,")
         if not text:
             return []
@@ -42,8 +47,12 @@ class JsonLinesGrammar:
             value = json.loads(text)
         except (ValueError, RecursionError):
             self.damaged += 1
+            if len(self.remarks) < MOST:
+                self.remarks.append(Remark(self._line, self._count, text))
             return []
-        return list(self._rows(value))
+        rows = list(self._rows(value))
+        self._count += len(rows)
+        return rows
 
     def _rows(self, value: Any) -> Iterator[Row]:
         """One row of an object; one of each of a list of objects (ClearML)."""

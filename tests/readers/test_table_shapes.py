@@ -1,0 +1,49 @@
+"""Long tables, phases and runs in the rows or the header."""
+
+from forensics.readers.csv_log import READER
+from tests.readers.tables import by_tag, points, probe, read
+
+
+def test_runs_in_one_file_are_told_apart(tmp_path):
+    text = "run_name,step,loss\na,0,2.5\nb,0,3.5\na,1,2.25\nb,1,nan\n"
+    found = by_tag(read(READER, tmp_path, "runs.csv", text))
+    assert points(found["a:loss"]) == [(0, 2.5), (1, 2.25)]
+    assert points(found["b:loss"]) == [(0, 3.5), (1, "nan")]
+    text = "run,step,loss\n7,0,2.5\n8,0,3.5\n7,1,2.25\n"
+    assert points(by_tag(read(READER, tmp_path, "n.csv", text))["7:loss"]) == [(0, 2.5), (1, 2.25)]
+
+
+def test_one_run_needs_no_name(tmp_path):
+    found = by_tag(read(READER, tmp_path, "a.csv", "run_name,step,loss\na,0,2.5\na,1,2.25\n"))
+    assert points(found["loss"]) == [(0, 2.5), (1, 2.25)]
+
+
+def test_an_export_of_wandb(tmp_path):
+    text = (
+        '"Step","one - train/loss","one - train/loss__MIN","two - train/loss"\n'
+        '"0","2.5","2.5",""\n"1","2.25","2.2","nan"\n'
+    )
+    found = by_tag(read(READER, tmp_path, "wandb_export.csv", text))
+    assert points(found["one:train/loss"]) == [(0, 2.5), (1, 2.25)]
+    assert points(found["two:train/loss"]) == [(1, "nan")]
+    assert len(found) == 2
+
+
+def test_a_long_table_names_its_quantities_in_the_rows(tmp_path):
+    text = "step,tag,value\n0,train/loss,2.5\n0,lr,0.1\n10,train/loss,nan\n10,lr,\n"
+    found = by_tag(read(READER, tmp_path, "scalars.csv", text))
+    assert points(found["train/loss"]) == [(0, 2.5), (10, "nan")]
+    assert points(found["lr"]) == [(0, 0.1)]
+
+
+def test_a_long_table_of_something_else_gives_no_series(tmp_path):
+    text = "step,name,value\n0,alice,2.5\n1,bob,3.5\n"
+    file = probe(tmp_path, "people.csv", text)
+    assert not READER.sniff(file) or not READER.read(file, lambda _: None).series
+
+
+def test_phases_are_told_apart(tmp_path):
+    text = "split,step,loss\ntrain,0,2.5\nval,0,2.6\ntrain,1,2.25\nval,1,nan\n"
+    found = by_tag(read(READER, tmp_path, "log.csv", text))
+    assert points(found["loss"]) == [(0, 2.5), (1, 2.25)]
+    assert points(found["val/loss"]) == [(0, 2.6), (1, "nan")]
