@@ -102,13 +102,15 @@ def _track(parts: Sequence[tuple[Rows, NDArray[Any]]]) -> Track:
 
 
 def _by_steps(tables: Sequence[Rows]) -> list[Placed]:
-    """Rows that tell a step which never starts again."""
+    """Rows that tell a step which never starts again, or repaint the mean of an epoch they tell."""
     placed = []
     for rows in tables:
-        column = rows.layout.find(Role.GLOBAL)
+        column, epoch = rows.layout.find(Role.GLOBAL), rows.layout.find(Role.EPOCH)
         if column is not None:
             x = unround(rows.values[:, column], rows.tails[column])
             placed.append(Placed(rows, x, Axis.STEP))
+        elif rows.layout.kind is Kind.KERAS and epoch is not None:
+            placed.append(Placed(rows, unround(rows.values[:, epoch], {}), Axis.EPOCH))
     return placed
 
 
@@ -120,8 +122,9 @@ def _by_counts(tables: Sequence[Rows], epochs: Track, notes: list[str]) -> list[
         count = layout.find(Role.COUNT)
         samples = layout.find(Role.SAMPLES)
         column = count if count is not None else samples
-        if layout.find(Role.GLOBAL) is None and column is not None:
-            own = layout.find(Role.EPOCH) is not None
+        own = layout.find(Role.EPOCH) is not None
+        mean = layout.kind is Kind.KERAS and own
+        if layout.find(Role.GLOBAL) is None and column is not None and not mean:
             values = layout.kind is not Kind.BAR or _has_values(rows)
             groups[
                 layout.columns[column].tag, layout.columns[column].role, own, layout.kind, values
@@ -231,14 +234,15 @@ def _implied_epochs(group: _Group) -> Values:
 def _by_context(rest: Sequence[Rows], told: Sequence[Placed], epochs: Track) -> list[Placed]:
     """Rows that tell no step: the last one before them, else their epoch, else their place."""
     own = [p for p in told if p.rows.layout.kind is not Kind.BAR]
-    steps = step_track(own or [p for p in told if _has_values(p.rows)] or told)
+    own = own or [p for p in told if _has_values(p.rows)]
+    steps = step_track(own or told)
     axis = next((p.axis for p in told if p.axis is Axis.SAMPLES), Axis.STEP)
     placed: list[Placed] = []
     unplaced: list[Rows] = []
     dicts = [rows for rows in rest if rows.layout.kind in (Kind.DICT, Kind.FINAL)]
     fractions = not all(_whole(_column(rows, Role.EPOCH)) for rows in dicts)
     for rows in rest:
-        if len(steps.at):
+        if len(steps.at) and (own or rows.layout.kind not in (Kind.DICT, Kind.FINAL)):
             before = steps.before(rows.at)
             x = np.where(np.isnan(before), _start(steps), before).astype(np.int64)
             if not _repeats(x):

@@ -62,7 +62,7 @@ def _tqdm(line: str, masked: str) -> Bar | None:
     hidden = masked[: match.start("percent")]
     hidden += HIDDEN * (match.end() - match.start("percent"))
     end = line.find("]", match.end())
-    end = len(line) if end < 0 else end
+    end = len(line) if end < 0 else end + 1
     hidden += masked[match.end() : end] + HIDDEN * (len(line) - end)
     return Bar(
         match.span("n"),

@@ -17,7 +17,7 @@ _COMMAND = re.compile(
 )
 _ASSIGNMENT = re.compile(r"^[+~]{0,2}(?P<key>[A-Za-z_][\w./@-]*)=(?P<value>.*)$", re.DOTALL)
 _NEGATIVE = re.compile(r"^-\.?\d")
-_SCRIPT = re.compile(r"\.py$|^-m$|^--\w|^(?:train|sft|pt|rlhf|run)$")
+_SCRIPT = re.compile(r"\.py$|^-m$|^(?:train|sft|pt|rlhf)$|\.ya?ml$")
 
 
 def read_command(line: str) -> dict[str, Any] | None:
@@ -58,7 +58,7 @@ def _read_tokens(tokens: list[str]) -> dict[str, Any]:
             name, equals, value = token.lstrip("-").partition("=")
             key = name.replace("-", "_") if len(name) > 1 else ""
             values = [value] if equals else []
-        elif (assignment := _ASSIGNMENT.match(token)) and (not key or not values):
+        elif (assignment := _ASSIGNMENT.match(token)) and (not key or values):
             close()
             key, values = "", []
             settings[assignment["key"]] = read_value(assignment["value"])

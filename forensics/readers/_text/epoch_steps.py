@@ -74,8 +74,8 @@ def _from_bars(at: Ordinals, epoch: Values, bars: Sequence[Rows]) -> Ordinals | 
         return None
     table = np.concatenate(drawn)
     table = table[np.argsort(table[:, 0], kind="stable")]
-    following = np.minimum(np.searchsorted(table[:, 0], at, side="right"), len(table) - 1)
-    near = (table[following, 0] > at) & (table[following, 0] - at <= _NEAR)
+    following = np.minimum(np.searchsorted(table[:, 0], at), len(table) - 1)
+    near = (table[following, 0] >= at) & (table[following, 0] - at <= _NEAR)
     totals = Counter(table[following[near], 2].tolist())
     if not totals:
         return None
@@ -115,14 +115,14 @@ def _from_settings(epoch: Values, settings: Mapping[str, Any]) -> Ordinals | Non
         total, epochs = _number(settings, "max_steps"), _number(settings, "num_train_epochs")
         per_epoch = total / epochs if total > 0 and epochs > 0 else 0.0
     if per_epoch and not interval and len(epoch) > 1:
-        interval = float(np.rint(np.median(np.diff(epoch)) * per_epoch))
+        interval = float(np.rint((epoch[-1] - epoch[0]) / (len(epoch) - 1) * per_epoch))
     if interval < 1 or not np.isfinite(epoch).all():
         return None
     index = np.arange(1, len(epoch) + 1)
     if per_epoch:
         agrees = np.abs(index * interval - epoch * per_epoch) <= 1 + per_epoch * _tolerance(epoch)
         return (index * interval).astype(np.int64) if agrees.all() else _exact(epoch, per_epoch)
-    gap = np.median(np.diff(epoch)) if len(epoch) > 1 else epoch[0]
+    gap = (epoch[-1] - epoch[0]) / (len(epoch) - 1) if len(epoch) > 1 else epoch[0]
     begins = bool(abs(epoch[0] - gap) <= 0.5 * gap + _ROUNDED)
     return (index * interval).astype(np.int64) if begins else None
 

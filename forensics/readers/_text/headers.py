@@ -15,7 +15,7 @@ from forensics.readers._text.commands import read_command
 from forensics.readers._text.literals import depth_of, read_arguments, read_value
 
 _CALL = re.compile(
-    r"^\W*(?:\w+:\s+|[\w ]+:\s*)?(?P<name>\w*(?:Namespace|Arguments|Args|Config|Params))\((?P<body>.*)$"
+    r"^.{0,120}?(?<!\w)(?P<name>\w*(?:Namespace|Arguments|Args|Config|Params))\((?=.*=|\s*$)"
 )
 _DOTTED = re.compile(r"^\s*(?P<key>[A-Za-z_]\w*) \.{3,} ?(?P<value>.*)$")
 _JSON_START = re.compile(

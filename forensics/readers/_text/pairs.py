@@ -8,6 +8,7 @@ prose is full of words before numbers.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from forensics.readers._text.masks import HIDDEN
 from forensics.readers._text.numerals import NUMBER, UNIT, is_unit, scale_of
@@ -15,7 +16,9 @@ from forensics.signals import Signal, classify
 
 AVERAGE = " (avg)"  # suffix of the tag of `x (y)`'s second number
 
-_VALUE = re.compile(rf"(?<![\w.\-/+])(?P<number>{NUMBER})(?P<unit>{UNIT})?(?![\w+]|\.\d|-\d)")
+_VALUE = re.compile(
+    rf"(?<![\w.\-/+])(?P<number>{NUMBER})(?P<unit>{UNIT})?(?![\w+]|\.\d|-\d|\.?{HIDDEN})"
+)
 _STRONG = re.compile(r"['\"]?(?P<before>\s*)(?:=>|->|[:=])(?P<after>\s*)[\[({\s]*['\"]?$")
 _WEAK = re.compile(r"[^\s(\[,;|=:][)\]]?\s+$")
 _BOUNDARY = re.compile(rf"[|,;\t{{}}<>•\"'{HIDDEN}]|\s{{2,}}|(?:^|\s)[-–*>#]+\s|[.!?]\s|[:=]")
@@ -38,6 +41,8 @@ _STOPWORDS = frozenset(
     "with and the a an of in on at to for from by is was no or as per than".split()
 )
 _LONGEST_NAME = 80
+_LONGEST_GAP = 200
+_MOST_NUMBERS = 512
 
 
 @dataclass(frozen=True)
@@ -69,17 +74,18 @@ def find_pairs(text: str, modes: list[tuple[int, str]]) -> Iterator[Pair]:
     done = 0
     group = ""
     last: Pair | None = None
-    for match in _VALUE.finditer(text):
+    for match in islice(_VALUE.finditer(text), _MOST_NUMBERS):
         unit = match["unit"] or ""
         if not is_unit(unit):
             continue
-        gap = text[done : match.start()]
+        start = max(done, match.start() - _LONGEST_GAP)
+        gap = text[start : match.start()]
         if last is not None and gap.strip() == "(" and not unit:
             pair = replace(last, tag=last.tag + AVERAGE, span=match.span("number"))
             if classify(last.tag) not in _AVERAGED:
                 continue
         else:
-            named = _named(gap, done, match, unit)
+            named = _named(gap, start, match, unit)
             if named is None:
                 continue
             bracket = _WORD_BEFORE_BRACKET.search(text[done : named.name[0]])

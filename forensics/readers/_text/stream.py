@@ -5,12 +5,12 @@ matches is looked at one by one by every grammar, and teaches another template w
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forensics.readers._text.blocks import BlockRow, Box, HeadedTable
 from forensics.readers._text.counters import Role
 from forensics.readers._text.events import Events
-from forensics.readers._text.grammar import Kind, Reading, measures, read_line
+from forensics.readers._text.grammar import Kind, Layout, Reading, measures, read_line
 from forensics.readers._text.headers import Headers
 from forensics.readers._text.lines import Batch
 from forensics.readers._text.masks import strip_prefix
@@ -22,7 +22,11 @@ from forensics.readers._text.templates import Template, learn
 _MOST_TEMPLATES = 96
 _MOST_DULL = 20_000
 _DIGITS = re.compile(r"\d+")
-_GLUED = re.compile(r"(?<=\S)(?=\[(?:rank|default)\d+\]:?\s)")
+_GLUED = re.compile(
+    r"(?<=\S)(?=\[(?:rank|default)\d+\]:?\s)"  # another rank broke in
+    r"|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)|(?<=\])(?=\{['\"])|(?<=\})\s*(?=\d{1,3}%\|)"  # a bar
+)
+_CUT_NUMBER = re.compile(r"[\d,.eE+-]*\s*$")
 _SUMMARY = re.compile(
     r"^\W*\*{3,} (?:train|training|eval\w*|test|predict\w*) (?:metrics|results)\W*$"
 )
@@ -57,8 +61,7 @@ class Stream:
         self._templates.sort(key=lambda template: -template.uses)
         known = len(self._templates)
         pending = [] if self._match_all(batch) else self._match(texts)
-        if pending:
-            self.events.expect("\n".join(texts) if batch.body is None else batch.body)
+        self.events.expect("\n".join([texts[k] for k in pending]))
         for k in pending:
             self._read(texts[k], batch.numbers[k], k, known)
         self._flush()
@@ -108,7 +111,7 @@ class Stream:
                 template.at.append(k)
                 template.rows.append(match.groups())
                 return
-        if "[rank" in text or "[default" in text:
+        if "[rank" in text or "[default" in text or "%|" in text:
             for part in _GLUED.split(text):
                 self._read_alone(part, number, k)
         else:
@@ -133,6 +136,7 @@ class Stream:
             plain = self.headers.feed_dict(message, number, at) or (
                 self.first_row is None and self.headers.feed_plain(message, number, at)
             )
+            watched = watched or self.events.in_traceback or self.headers.in_block
             if not (plain or kinds or watched) and len(self._dull) < _MOST_DULL:
                 self._dull.add(skeleton)
             return
@@ -214,17 +218,28 @@ class Stream:
         if reading is None:
             if self.first_row is None:
                 self.headers.feed_plain(strip_prefix(text), number, at)
-        elif self._whole(text, reading):
-            self._add(text, reading, at)
+        else:
+            whole = self._without_cut(text, reading)
+            if whole is not None:
+                self._add(text, whole, at)
 
-    def _whole(self, text: str, reading: Reading) -> bool:
-        """Whether the number at the very end is printed to its end, as far as that can be seen."""
-        end = max(b for _, b in reading.spans)
-        if text[end:].strip() or not self.rows:
-            return True
+    def _without_cut(self, text: str, reading: Reading) -> Reading | None:
+        """Leave out the number at the very end, unless it is seen to be printed to its end.
+
+        That it is can be told by its decimals, or by its being no digits at all (nan).
+        """
         last = max(range(len(reading.spans)), key=lambda k: reading.spans[k][1])
-        column = reading.layout.columns[last]
-        if column.role is not Role.VALUE:
-            return False
-        tails = self.store.tails(reading.layout, last)
-        return tail_of(text[slice(*reading.spans[last])]) in tails
+        start, end = reading.spans[last]
+        if not _CUT_NUMBER.match(text, end) or text[start:end].isalpha():
+            return reading
+        tail = tail_of(text[start:end])
+        if tail and tail in self.store.tails(reading.layout, last):
+            return reading
+        columns = list(reading.layout.columns)
+        if columns.pop(last).role is not Role.VALUE:
+            return None
+        if not any(column.role is Role.VALUE for column in columns):
+            return None
+        spans = reading.spans[:last] + reading.spans[last + 1 :]
+        layout = Layout(reading.layout.kind, tuple(columns))
+        return replace(reading, layout=layout, spans=spans)

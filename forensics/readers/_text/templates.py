@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from forensics.readers._text.counters import Role
 from forensics.readers._text.grammar import Layout, Reading, Span
 
-_PIECE = re.compile(r"\d+|\s+|[^\d\s]+")
+_ANY_NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+_PIECE = re.compile(rf"{_ANY_NUMBER}|\s+|[^\d\s]+")
 _BLANK = r"[^\S\n]"
 _FIELD = "([-+.0-9a-zA-Z]+)"
 _FIELD_WITH_COMMAS = "([-+.,0-9a-zA-Z]+)"
@@ -101,8 +102,8 @@ def _between(line: str, start: int, end: int, kept: list[bool]) -> str:
             touching = before.isalnum() and (after.isdigit() or after in "-+.")
             optional = not touching and (after.isdigit() or after in "-+.")
             pieces.append(f"{_BLANK}*" if optional else f"{_BLANK}+")
-        elif text.isdigit() and not kept[first]:
-            pieces.append(r"\d+")
+        elif text[0].isdigit() and not kept[first]:
+            pieces.append(_ANY_NUMBER)
         else:
             pieces.append(re.escape(text))
     return "".join(pieces)
