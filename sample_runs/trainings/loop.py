@@ -75,9 +75,13 @@ def train(
     last_step: int | None = None,
     rate: Callable[[int], float] | None = None,
 ) -> torch.optim.Optimizer:
-    """Train from ``first_step`` to ``last_step`` (the plan's end) and return the optimizer."""
+    """Train from ``first_step`` to ``last_step`` (the plan's end) and return the optimizer.
+
+    The loss is logged as its mean since the last logged step, the gradient norm before clipping.
+    """
     optimizer = optimizer or optimizer_of(model, plan)
     Path("config.yaml").write_text(yaml.safe_dump(asdict(plan), sort_keys=False))
+    window: list[float] = []
     with SummaryWriter("tensorboard") as writer:
         for step in range(first_step, (last_step or plan.steps) + 1):
             for group in optimizer.param_groups:
@@ -87,8 +91,10 @@ def train(
             loss.backward()
             norm = clip_grad_norm_(model.parameters(), plan.max_grad_norm or NO_CLIPPING)
             optimizer.step()
+            window.append(loss.item())
             if step % plan.log_every == 0:
-                writer.add_scalar("train/loss", loss.item(), step)
+                writer.add_scalar("train/loss", sum(window) / len(window), step)
+                window.clear()
                 writer.add_scalar("train/grad_norm", norm.item(), step)
                 writer.add_scalar("train/lr", optimizer.param_groups[0]["lr"], step)
             if step % plan.save_every == 0:
