@@ -43,7 +43,7 @@ def settings_of(payload: bytes, text: Text) -> dict[str, Any]:
 
 
 def decoded(raw: bytes) -> str:
-    """Text of any bytes; what is not UTF-8 shows as ``\\xNN``: it can be written again."""
+    """Text of any bytes; what is not UTF-8 becomes an escape, so that it can be written again."""
     return raw.decode("utf-8", "backslashreplace")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # wire types
 _FIXED_SIZE = {FIXED64: 8, FIXED32: 4}
+_MAX_FIELDS = 1 << 20  # of one message with all inside it; no program writes as many
 
 
 class MalformedMessageError(Exception):
@@ -17,6 +18,7 @@ class Walk:
         self.data = data
         self.seen = bytearray(len(data))
         """One mask for each byte: the bits of it that have mattered so far."""
+        self._fields = 0
 
     @property
     def whole(self) -> slice:
@@ -38,7 +40,8 @@ class Walk:
                 end = value + _FIXED_SIZE[wire]
             else:
                 raise MalformedMessageError
-            if end > stop:
+            self._fields += 1
+            if end > stop or self._fields > _MAX_FIELDS:
                 raise MalformedMessageError
             yield key >> 3, wire, slice(value, end)
             at = end

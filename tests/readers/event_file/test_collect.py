@@ -12,6 +12,7 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.util import tensor_util
 
 from forensics.readers._base import no_progress
+from forensics.readers._event_file import wire
 from forensics.readers._event_file.collect import collect
 from tests.readers.event_file.twin import VERSION, naive_points, naive_records, record, scalar
 
@@ -84,7 +85,7 @@ def test_a_payload_that_is_no_event_is_counted_and_passed_over(tmp_path):
 @pytest.mark.parametrize("dtype", TYPES)
 def test_every_type_of_tensor(tmp_path, dtype, content):
     if content is False and dtype in (np.uint32, np.uint64):
-        pytest.skip("TensorBoard lists no unsigned numbers of these sizes")
+        pytest.skip("TensorBoard's own writer does not list these")
     numbers = [0, 1, 3, 100] if np.dtype(dtype).kind in "bu" else [0, 1, -3, 100]
     records = [
         tensor("x", step, np.array(n, dtype), content=content) for step, n in enumerate(numbers)
@@ -103,6 +104,19 @@ def test_bfloat16_listed_and_as_it_lies_in_memory(tmp_path):
         tmp_path / "f", *(record(event.SerializeToString()) for event in (listed, content))
     )
     assert [value for _, value, _ in got["x"]] == [-1.5, -1.5]
+
+
+def test_unsigned_numbers_listed(tmp_path):
+    event = Event(step=1)
+    for dtype, name, number in ((22, "uint32_val", 2**32 - 1), (23, "uint64_val", 2**40)):
+        tensor_proto = event.summary.value.add(tag=name).tensor
+        tensor_proto.dtype = dtype
+        getattr(tensor_proto, name).append(number)
+    got = collected(tmp_path / "f", record(event.SerializeToString()))
+    assert got == {
+        "uint32_val": [(1, 2.0**32 - 1, 0.0)],
+        "uint64_val": [(1, 2.0**40, 0.0)],
+    }
 
 
 def test_a_tensor_without_a_number_is_zero_and_of_shape_1_a_scalar(tmp_path):
@@ -213,3 +227,11 @@ def test_any_events_give_what_the_twin_gives(tmp_path_factory, records, times):
     expected = naive_points(naive_records(data).payloads)
     assert same(points(collect(path, no_progress)), expected)
     assert same(points(collect(path, no_progress, piece_size=200)), expected)
+
+
+def test_a_message_of_endless_fields_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(wire, "_MAX_FIELDS", 1000)
+    path = tmp_path / "f"
+    path.write_bytes(VERSION + record(b"\x10\x01" * 5000) + scalar("a", 1, 1.0))
+    found = collect(path, no_progress)
+    assert (found.foreign, len(found.scalars)) == (1, 1)
