@@ -4,11 +4,14 @@ import numpy as np
 
 from forensics.detectors._base import Detector
 from forensics.detectors._context import finite_loss, finite_of, last_before
-from forensics.detectors._robust import level, noise
+from forensics.detectors._robust import level, noise, rolling_median
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
+
+MANY = 8
+"""Evaluations from which the validation loss can be smoothed and its noise measured."""
 
 
 def detect(
@@ -16,6 +19,7 @@ def detect(
     config: Config,
     *,
     rise: float = 0.1,
+    few_rise: float = 0.2,
     errors: float = 4.0,
     evaluations: int = 3,
     train_fall: float = 0.1,
@@ -27,6 +31,7 @@ def detect(
         timeline: The run.
         config: Not used.
         rise: Share of the best validation loss that the last ones must lie above it.
+        few_rise: The same where there are too few evaluations to know their noise.
         errors: The same in standard deviations of the validation loss's noise.
         evaluations: Fewest evaluations from the best to the end.
         train_fall: Share by which the training loss must fall after the best validation.
@@ -37,12 +42,15 @@ def detect(
     train_step, train = finite_loss(timeline)
     if len(value) < 3 or len(train) < 4:
         return []
-    best = int(np.argmin(value))
+    smooth = rolling_median(value, 3) if len(value) >= MANY else value
+    best = int(np.argmin(smooth))
     if len(value) - best < min(evaluations, len(value) - 1) or best == len(value) - 1:
         return []
     last = level(value, min(3, len(value) - best - 1), at_end=True)
-    grown = (last - value[best]) / max(abs(float(value[best])), 1e-9)
-    if grown < rise or last - value[best] < errors * noise(value) or not _keeps_rising(value, best):
+    lowest = float(smooth[best])
+    grown = (last - lowest) / max(abs(lowest), 1e-9)
+    least = rise if len(value) >= MANY else few_rise
+    if grown < least or last - lowest < errors * noise(value) or not _keeps_rising(smooth, best):
         return []
     fall = _train_fall(train_step, train, int(step[best]))
     if fall < train_fall:
@@ -64,7 +72,8 @@ def _train_fall(step: Steps, train: Values, since: int) -> float:
     width = max(1, min(len(train) // 20, 64))
     then = level(train[max(0, at - width) : at + width], 2 * width, at_end=True)
     now = level(train, width, at_end=True)
-    return (then - now) / max(abs(then), 1e-9)
+    error = 3.0 * noise(train) * np.sqrt(2.0 / width)
+    return (then - now) / max(abs(then), 1e-9) if then - now > error else 0.0
 
 
 def _metric_holds(timeline: Timeline, best_step: int, loss: float) -> bool:

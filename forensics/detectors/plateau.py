@@ -99,7 +99,7 @@ def _flat(step: Steps, value: Values, flat: float) -> _Flat | None:
 
 
 def _at_chance(config: Config, value: Values) -> _Flat | None:
-    """A loss that begins and ends at ln(classes): a slow trend there is memorising, not learning."""
+    """A loss that begins and ends at ln(classes): a slow trend there is memorising."""
     width = max(3, len(value) // 10)
     initial, level = float(np.median(value[:width])), float(np.median(value[-width:]))
     for count in (config.num_classes, config.vocab_size):

@@ -109,3 +109,17 @@ def test_every_detector_survives_every_signal_being_strange(detector):
     tags = dict.fromkeys(("loss", "grad_norm", "lr", "loss_scale", "eval_loss", "skipped"), strange)
     for episode in found.run(synth.timeline_of(tags), Config(clip_threshold=1.0), {}):
         assert 0 <= episode.onset_step < 80
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_noisy_evaluations_that_creep_up_a_little_are_no_overfitting(seed):
+    rng = np.random.default_rng(seed)
+    n, count = int(rng.choice([50, 200, 1_000])), int(rng.choice([3, 4, 5, 8, 20, 40]))
+    noisy = 1.2 - 0.3 * np.arange(n) / n + 0.1 * rng.standard_normal(n)
+    loss = synth.power_law(n, rng, 0.05) if seed % 2 else noisy
+    steps = np.unique(np.linspace(n // count, n - 1, count).astype(int))
+    sd, creep = rng.choice([0.005, 0.02, 0.05]), rng.choice([0, 0.03, 0.06])
+    late = np.arange(len(steps)) > 0.6 * len(steps)
+    evals = loss[steps] * (1.1 + sd * rng.standard_normal(len(steps)) + np.where(late, creep, 0))
+    judgement, _ = outcome_of({"loss": loss, "eval_loss": (steps, evals)})
+    assert not judgement.outcome.is_failure, judgement.reason
