@@ -1,5 +1,8 @@
 """The band of the gradient norm, in its logarithm, and where it leaves it."""
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 
 from forensics.detectors._early import judge_early
@@ -39,10 +42,35 @@ def log_band(norm: Values, *, k: float, ratio: float, window: int) -> Band:
     return limits
 
 
-def gradient_events(
-    step: Steps, norm: Values, *, k: float, ratio: float, window: int, merge: float
-) -> list[Excursion]:
-    """Excursions of the gradient norm; ``baseline`` and ``sigma`` are of ln(norm)."""
-    limits = log_band(norm, k=k, ratio=ratio, window=window)
+@dataclass(frozen=True)
+class GradientRule:
+    """What counts as a gradient spike; documented at ``gradient_spike.detect``."""
+
+    k: float = 6.0
+    ratio: float = 3.0
+    window: int = 128
+    merge_steps: float = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class GradientEvents:
+    """The positive part of a gradient norm and where it left its band."""
+
+    step: Steps
+    norm: Values
+    events: tuple[Excursion, ...]
+    """``baseline`` and ``sigma`` are of ln(norm)."""
+
+
+@lru_cache(maxsize=8)
+def gradient_events(track: Track, rule: GradientRule) -> GradientEvents:
+    """Excursions of the gradient norm; cached, since every loss event asks for its precursor."""
+    step, norm = positive(track)
+    if len(norm) < 4:
+        return GradientEvents(step, norm, ())
+    limits = log_band(norm, k=rule.k, ratio=rule.ratio, window=rule.window)
     settle = max(1, min(16, len(norm) // 20))
-    return excursions(step, np.log(norm), limits, merge=merge, settle=settle)
+    merge = max(rule.merge_steps, 2.0 * track.interval)
+    return GradientEvents(
+        step, norm, tuple(excursions(step, np.log(norm), limits, merge=merge, settle=settle))
+    )

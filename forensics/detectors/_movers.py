@@ -4,11 +4,9 @@ Gradient norm leads the loss by 1 to 8 steps where the optimiser is the cause (s
 2304.13013), the loss scale by up to about 30 (GLM-130B).
 """
 
-from functools import lru_cache
-
 import numpy as np
 
-from forensics.detectors._gradients import gradient_events, positive
+from forensics.detectors._gradients import GradientRule, gradient_events
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
 
@@ -56,15 +54,10 @@ def _non_finite_start(track: Track, onset: int, reach: float) -> int | None:
     return int(hits[0]) if len(hits) else None
 
 
-@lru_cache(maxsize=8)
-def _spans(track: Track) -> tuple[tuple[int, int], ...]:
-    """(first, last) step of each gradient excursion; cached since every loss event asks."""
-    step, norm = positive(track)
-    if len(norm) < 4:
-        return ()
-    merge = max(10.0, 2.0 * track.interval)
-    events = gradient_events(step, norm, k=6.0, ratio=3.0, window=128, merge=merge)
-    return tuple((int(step[e.onset]), int(step[e.last])) for e in events)
+def _spans(track: Track) -> list[tuple[int, int]]:
+    """(first, last) step of each gradient excursion."""
+    found = gradient_events(track, GradientRule())
+    return [(int(found.step[e.onset]), int(found.step[e.last])) for e in found.events]
 
 
 def _scale_start(timeline: Timeline, track: Track, onset: int) -> list[int]:

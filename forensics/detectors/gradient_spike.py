@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.detectors._base import Detector
 from forensics.detectors._context import last_before
-from forensics.detectors._gradients import gradient_events, positive
+from forensics.detectors._gradients import GradientRule, gradient_events
 from forensics.detectors._trigger import Excursion
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config, Steps, Values
@@ -38,19 +38,15 @@ def detect(
         merge_steps: Flags at most this far apart are one event (10, or two log intervals).
     """
     track = timeline.tracks[Signal.GRAD_NORM]
-    step, norm = positive(track)
-    if len(norm) < 4:
-        return []
-    merge = max(merge_steps, 2.0 * track.interval)
-    events = gradient_events(step, norm, k=k, ratio=ratio, window=window, merge=merge)
+    found = gradient_events(track, GradientRule(k, ratio, window, merge_steps))
     return [
-        _episode(step, norm, event, extreme=extreme, explosion=explosion, points=explosion_points)
-        for event in events
+        _episode(found.step, found.norm, event, extreme, explosion, explosion_points)
+        for event in found.events
     ]
 
 
 def _episode(
-    step: Steps, norm: Values, event: Excursion, *, extreme: float, explosion: float, points: int
+    step: Steps, norm: Values, event: Excursion, extreme: float, explosion: float, points: int
 ) -> Episode:
     base = float(np.exp(event.baseline))
     end = len(norm) if event.recovery is None else event.recovery
