@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from forensics.loading.curves import curve_of, shared
 from forensics.loading.joining import Pieces, joined
 from forensics.loading.ordering import in_time
 from forensics.loading.strands import Strand
@@ -23,8 +24,9 @@ class View:
 
     tag: str
     pieces: Pieces
-    channel: str
-    """Words for where it comes from, for a tag that must be told from another's."""
+    channel: tuple[str, ...]
+    words: str
+    """What the channel is called, for a tag that must be told from another's."""
 
 
 def views(strands: Sequence[Strand]) -> list[View]:
@@ -34,15 +36,18 @@ def views(strands: Sequence[Strand]) -> list[View]:
         ranks = channels.setdefault(_channel(strand), {})
         ranks.setdefault(strand.place.rank or 0, []).append(strand)
     found: list[View] = []
-    for (name, _, _), ranks in sorted(channels.items(), key=lambda item: _rank_of(item[1])):
+    for channel, ranks in sorted(channels.items(), key=lambda item: _rank_of(item[1])):
+        name = channel[0]
         for rank, members in sorted(ranks.items()):
             main = rank == min(ranks)
-            found += _views_of(in_time(members), name if main else f"rank {rank}")
+            words = name if main else f"rank {rank}"
+            found += _views_of(in_time(members), (*channel, words), words)
     return found
 
 
 def _channel(strand: Strand) -> tuple[str, str, str]:
-    suffix = "" if "tfevents" in strand.source.path else PurePosixPath(strand.source.path).suffix
+    suffixes = [s for s in PurePosixPath(strand.source.path).suffixes if not s[1:].isdecimal()]
+    suffix = "" if "tfevents" in strand.source.path else "".join(suffixes[-1:])
     return strand.format, suffix, strand.place.part
 
 
@@ -52,7 +57,7 @@ def _rank_of(ranks: dict[int, list[Strand]]) -> tuple[int, str]:
     return -points, members[0].source.path
 
 
-def _views_of(strands: Iterable[Strand], channel: str) -> list[View]:
+def _views_of(strands: Iterable[Strand], channel: tuple[str, ...], words: str) -> list[View]:
     rows: dict[tuple[str, Axis], list[Pieces]] = {}
     for strand in strands:
         for series in strand.series:
@@ -64,7 +69,8 @@ def _views_of(strands: Iterable[Strand], channel: str) -> list[View]:
         own = f"{tag}_{axis}" if fuller else tag
         for lane, pieces in enumerate(lanes):
             name = own if lane == 0 else f"writer {lane + 1}: {own}"
-            found.append(View(name, [replace(piece, tag=name) for piece in pieces], channel))
+            renamed = [replace(piece, tag=name) for piece in pieces]
+            found.append(View(name, renamed, channel, words))
     return found
 
 
@@ -92,8 +98,9 @@ def _covers_it(old: Series, new: Series) -> bool:
 
     A restart may repeat its steps to the last digit and is an attempt all the same.
     """
-    common = len(np.intersect1d(old.step, new.step))
-    return common >= COVERED * min(len(np.unique(old.step)), len(np.unique(new.step)))
+    one, other = curve_of([old]), curve_of([new])
+    common = len(shared(one, other)[0])
+    return common >= COVERED * min(len(one.step), len(other.step))
 
 
 def _at_the_same_time(old: Series, new: Series) -> bool:

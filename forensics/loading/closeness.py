@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from forensics.loading.curves import Curve, Relation, relate, shared
+from forensics.loading.curves import Curve, Relation, curve_of, relate, shared
 from forensics.loading.strands import Strand
+from forensics.signals import Signal, classify
 
 NEAR = 0.2
 """Mean relative distance beyond which two curves are of different runs."""
 CLEARLY = 0.5
 """The nearest must be this much nearer than the next, or it cannot be told."""
+
+_BY_CHANCE = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LOSS_COMPONENT)
 
 
 def closest(strand: Strand, groups: Sequence[list[Strand]]) -> list[Strand] | None:
@@ -23,6 +26,28 @@ def closest(strand: Strand, groups: Sequence[list[Strand]]) -> list[Strand] | No
     if len(named) == 1:
         return named[0]
     return _nearest(strand, groups)
+
+
+def are_rivals(one: Strand, other: Strand) -> bool:
+    """True for two logs of one format that call their loss differently and are far apart.
+
+    Files that hold one quantity each are none: ``loss`` and ``nll_loss`` may be of one run. Nor
+    is a log of validations, whose training loss is another measure of the same run.
+    """
+    if "val" in (one.place.split, other.place.split) or _share_a_copy(one, other):
+        return False
+    if one.format != other.format or one.stem == other.stem or _same_label(one, other):
+        return False
+    whole_logs = len(one.series) > 1 and len(other.series) > 1
+    distance = _distance(one.curve, other.curve) if whole_logs else np.inf
+    return bool(NEAR < distance < np.inf)
+
+
+def _share_a_copy(one: Strand, other: Strand) -> bool:
+    """True where any quantity that chance has a part in is the same; schedules are for all."""
+    theirs = {s.tag: s for s in other.series if len(s.step) and classify(s.tag) in _BY_CHANCE}
+    pairs = ((s, theirs[s.tag]) for s in one.series if s.tag in theirs and len(s.step))
+    return any(relate(curve_of([a]), curve_of([b])) is Relation.COPY for a, b in pairs)
 
 
 def _relation(one: Strand, other: Strand) -> Relation:

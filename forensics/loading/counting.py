@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from forensics.loading.curves import agreement, shared
+from forensics.loading.curves import shared
+from forensics.loading.rounding import agreement
 from forensics.loading.strands import Strand
 from forensics.run import Axis, Series, Steps, Values
 from forensics.signals import Signal, classify

@@ -4,14 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forensics.loading.rounding import COARSE, agreement
 from forensics.run import Axis, Series, Steps, Values
 
-RELATIVE = 1e-6
-"""float32 keeps seven digits: what TensorBoard stored agrees this far with what was logged."""
-COARSE = 0.05
-"""A rounding unit beyond this share of the range tells nothing."""
 AGREEING = 0.9
 MIN_SHARED = 3
 
@@ -53,62 +49,10 @@ def curve_of(pieces: list[Series]) -> Curve:
     return Curve(step, value, pieces[0].axis)
 
 
-@np.errstate(all="ignore")
-def agreement(one: Values, other: Values) -> NDArray[np.bool_]:
-    """Where two arrays of shape (n,) say the same, within float32 or the rounding of either."""
-    exact = _within(one, other, RELATIVE * np.maximum(np.abs(one), np.abs(other)))
-    best = exact
-    for rounded in (one, other):
-        for unit in (_decimal_unit(rounded), _digit_unit(rounded)):
-            if unit is not None and _tells_something(unit, one, other):
-                here = _within(one, other, unit)
-                best = here if np.count_nonzero(here) > np.count_nonzero(best) else best
-    return best
-
-
-def _within(one: Values, other: Values, tolerance: Values) -> NDArray[np.bool_]:
-    close = np.abs(one - other) <= tolerance
-    same: NDArray[np.bool_] = close | (one == other) | (np.isnan(one) & np.isnan(other))
-    return same
-
-
-def _tells_something(unit: Values, one: Values, other: Values) -> bool:
-    finite = np.concatenate([one[np.isfinite(one)], other[np.isfinite(other)]])
-    return len(finite) > 0 and float(np.max(unit)) <= COARSE * float(np.ptp(finite))
-
-
-@np.errstate(all="ignore")
-def coarseness(values: Values) -> float:
-    """Rounding unit as a share of the typical value, 0.0 where the values are not rounded."""
-    sample = values[np.isfinite(values) & (values != 0)][:512]
-    if len(sample) == 0:
-        return 0.0
-    units = [u for u in (_decimal_unit(sample), _digit_unit(sample)) if u is not None]
-    return max((float(np.median(u / np.abs(sample))) for u in units), default=0.0)
-
-
-def _decimal_unit(values: Values) -> Values | None:
-    """One unit in the last decimal that all are rounded to, shape (n,); None: not rounded."""
-    finite = values[np.isfinite(values)]
-    for decimals in range(1, 7):
-        if len(finite) and np.array_equal(np.round(finite, decimals), finite):
-            return np.full(values.shape, 10.0**-decimals)
-    return None
-
-
-def _digit_unit(values: Values) -> Values | None:
-    """One unit in the last significant digit, shape (n,); None: not rounded."""
-    size = np.abs(np.where(np.isfinite(values) & (values != 0), values, 1.0))
-    exponent = np.floor(np.log10(size))
-    for digits in range(2, 7):
-        unit: Values = 10.0 ** (exponent - digits + 1)
-        if np.allclose(np.round(size / unit) * unit, size, rtol=1e-12, atol=0):
-            return unit
-    return None
-
-
 def shared(one: Curve, other: Curve) -> tuple[Steps, Values, Values]:
     """Steps in common with both curves' values, each of shape (n,)."""
+    if np.array_equal(one.step, other.step):
+        return one.step, one.value, other.value
     steps, a, b = np.intersect1d(one.step, other.step, assume_unique=True, return_indices=True)
     return steps, one.value[a], other.value[b]
 
@@ -142,7 +86,8 @@ def differ_plainly(one: Curve, other: Curve) -> bool:
 
 def _varies(values: Values, *, whole: bool = False) -> bool:
     """True where agreeing means something: a constant agrees with any other of its value."""
-    return len(np.unique(values[np.isfinite(values)])) >= 2 or (whole and len(values) <= 2)
+    finite = values[np.isfinite(values)]
+    return bool(len(finite) and finite.max() > finite.min()) or (whole and len(values) <= 2)
 
 
 def agree(one: Curve, other: Curve) -> bool:

@@ -8,7 +8,8 @@ The rules, in the order in which they are applied:
    attempt of the run. Else they are different runs.
 2. **Of several formats** in one folder each usually logs the same run: where every format has one,
    all are one. Where a format has several, the others' go to the one they copy, or whose file
-   name they share, or that they come closest to.
+   name they share, or that they come closest to. Whole logs of one format that call their loss
+   differently and are far apart are different runs.
 3. **Parts** (a checkpoint's copy of the history, attempts, ranks) go to the run of their home.
 4. **Between folders**, a folder and one below it that hold copies are one run, and so are two that
    hold copies in different formats; a restart (``version_1`` after ``version_0``) continues the run
@@ -19,7 +20,7 @@ The rules, in the order in which they are applied:
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
-from forensics.loading.closeness import closest
+from forensics.loading.closeness import are_rivals, closest
 from forensics.loading.curves import Relation, continues, differ_plainly, levels_match, relate
 from forensics.loading.places import is_above, series_name
 from forensics.loading.strands import Strand
@@ -78,12 +79,19 @@ def _across_formats(strands: Sequence[Strand]) -> list[Group]:
     groups = runs[0] if runs else []
     for others in runs[1:]:
         for other in others:
-            home = groups[0] if len(groups) == 1 else closest(other[0], groups)
+            home = _partner(other, groups)
             if home is None:
                 groups.append(other)
             else:
                 home.extend(other)
     return groups
+
+
+def _partner(one: Group, groups: Sequence[Group]) -> Group | None:
+    """The run whose log in another format, or of another tag, this is."""
+    if len(groups) == 1 and not any(are_rivals(a, b) for a in one for b in groups[0]):
+        return groups[0]
+    return closest(one[0], groups)
 
 
 def _same_format(one: Group, other: Group) -> bool:

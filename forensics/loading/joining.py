@@ -6,15 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from forensics.loading.curves import (
-    Relation,
-    agree,
-    agreement,
-    coarseness,
-    curve_of,
-    fork_step,
-    relate,
-)
+from forensics.loading.curves import AGREEING, Relation, agree, curve_of, fork_step, relate
+from forensics.loading.rounding import agreement, coarseness
 from forensics.run import Axis, Series, Values
 
 Pieces = list[Series]
@@ -103,10 +96,10 @@ def by_order(counted: Pieces, rows: Pieces) -> Pieces | None:
     steps, values = counted[-1].step, counted[-1].value
     other = rows[0]
     n = min(len(steps), len(other.step))
-    if len(counted) > 1 or len(rows) > 1 or n < 5 or other.axis not in (Axis.ROW, Axis.EPOCH):
+    if len(counted) > 1 or len(rows) > 1 or n < 5 or other.axis is not Axis.ROW:
         return None
     same = agreement(values[:n], other.value[:n])
-    if np.mean(same) < 0.9 or len(np.unique(values[:n])) < 3:
+    if np.mean(same) < AGREEING or len(np.unique(values[: min(n, 100)])) < 3:
         return None
     beyond = np.arange(1, len(other.step) - n + 1) * int(np.median(np.diff(steps)))
     step = np.concatenate([steps[:n], steps[n - 1] + beyond]).astype(np.int64)

@@ -37,7 +37,7 @@ def _add(merged: list[View], new: View) -> None:
         together = _together(old, new)
         if together is not None:
             pieces = [replace(piece, tag=old.tag) for piece in together]
-            merged[number] = View(old.tag, pieces, old.channel)
+            merged[number] = replace(old, pieces=pieces)
             return
     taken = {view.tag for view in merged}
     merged.append(new if new.tag not in taken else _renamed(new, taken))
@@ -73,14 +73,14 @@ def _counted(old: Pieces, new: Pieces) -> Pieces | None:
 
 def _in_a_row(old: View, new: View) -> Pieces | None:
     """One after the other, where one log ends before the other begins."""
-    if new.channel.startswith("rank ") or not are_disjoint(old.pieces, new.pieces):
+    if new.words.startswith("rank ") or not are_disjoint(old.pieces, new.pieces):
         return None
     return sorted((*old.pieces, *new.pieces), key=lambda piece: int(piece.step[0]))
 
 
 def _renamed(view: View, taken: set[str]) -> View:
-    tag = f"{view.channel}: {view.tag}"
+    tag = f"{view.words}: {view.tag}"
     number = 2
     while tag in taken:
-        tag, number = f"{view.channel} {number}: {view.tag}", number + 1
-    return View(tag, [replace(piece, tag=tag) for piece in view.pieces], view.channel)
+        tag, number = f"{view.words} {number}: {view.tag}", number + 1
+    return replace(view, tag=tag, pieces=[replace(piece, tag=tag) for piece in view.pieces])

@@ -10,12 +10,15 @@ final loss) are no settings and are left alone.
 """
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any
 
 from forensics.errors import UnreadableFile
 from forensics.readers._base import Probe, Progress, Reader, Reading
 from forensics.readers._settings import looks_like_settings
+from forensics.readers._text.commands import read_command
 
 MAX_BYTES = 16 << 20
 """No configuration is larger; what is, is data."""
@@ -28,6 +31,8 @@ def sniff(probe: Probe) -> bool:
     head = probe.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head.startswith(b"{") or _is_a_row(head):
         return False
+    if probe.path.name == "wandb-metadata.json":
+        return True
     return looks_like_settings(PurePath(probe.path.name).stem, head)
 
 
@@ -52,7 +57,15 @@ def read(probe: Probe, progress: Progress) -> Reading:
         raise UnreadableFile(f"{probe.source}: not valid JSON ({what})") from error
     if not isinstance(settings, Mapping):
         raise UnreadableFile(f"{probe.source}: JSON holds no settings")
+    settings = {**_command_line(settings.get("args")), **settings}
     return Reading(settings=settings, summary=f"{len(settings)} settings")
+
+
+def _command_line(args: Any) -> dict[str, Any]:
+    """Settings in a list of arguments, as wandb-metadata.json keeps it."""
+    if not isinstance(args, list) or not all(isinstance(arg, str) for arg in args):
+        return {}
+    return read_command(shlex.join(["python", "train.py", *args])) or {}
 
 
 READER = Reader("JSON configuration", 40, sniff, read)

@@ -62,11 +62,18 @@ def read(probe: Probe, progress: Progress) -> Reading:
     try:
         documents = yaml.load_all(data.decode("utf-8-sig", "replace"), Loader=_PlainLoader)
         settings = next(iter(documents), None)
+        settings = _overrides(settings) if isinstance(settings, list) else settings
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise UnreadableFile(f"{probe.source}: not valid YAML ({_where(error)})") from error
     if not isinstance(settings, Mapping):
         raise UnreadableFile(f"{probe.source}: YAML holds no settings")
     return Reading(settings=settings, summary=f"{len(settings)} settings")
+
+
+def _overrides(lines: list[Any]) -> dict[str, Any] | None:
+    """Settings of ``.hydra/overrides.yaml``: a list of ``optim.lr=0.1``."""
+    pairs = [str(line).lstrip("+~").partition("=") for line in lines if isinstance(line, str)]
+    return {key: yaml.safe_load(value) for key, _, value in pairs if key and value} or None
 
 
 def _where(error: Exception) -> str:

@@ -6,14 +6,13 @@ from hypothesis import strategies as st
 from forensics.loading.curves import (
     Curve,
     Relation,
-    agreement,
-    coarseness,
     continues,
     fork_step,
     levels_match,
     relate,
     starts_late,
 )
+from forensics.loading.rounding import agreement, coarseness
 from forensics.run import Axis
 
 

@@ -22,6 +22,15 @@ def test_logs_of_one_folder_that_differ_from_the_start_are_two_runs(folder):
     assert pieces(second) == [("lr0.1.alog", 0, 500, 51)]
 
 
+def test_logs_of_one_format_that_call_their_loss_differently_and_are_far_apart(folder):
+    far = falling(0, 500, start=9.0)
+    folder.log("a.alog", LOSS, more=[("lr", LOSS), ("grad_norm", LOSS)])
+    folder.log("b.alog", far, tag="train_loss", more=[("lr", LOSS)])
+    assert folder.names() == ["a", "b"]
+    folder.log("b.alog", far, tag="train_loss", more=[("grad_norm", LOSS)])
+    assert folder.names() == [""]
+
+
 def test_folders_with_a_log_each_are_runs_of_their_own(folder):
     folder.log("exp1/logs/a.alog", LOSS)
     folder.log("exp2/logs/a.alog", OTHER)
@@ -101,6 +110,13 @@ def test_formats_of_one_folder_are_one_run_even_where_they_average_differently(f
     folder.log("train.alog", falling(0, 600, noise=0.02))
     folder.log("metrics.blog", LOSS)
     assert tags(folder.run()) == ["format blog: loss", "loss"]
+
+
+def test_files_of_one_quantity_each_are_one_run(folder):
+    folder.log("metrics/loss.alog", LOSS)
+    folder.log("metrics/nll_loss.alog", falling(0, 500, start=9.0), tag="nll_loss")
+    folder.log("metrics/train_loss_epoch.alog", OTHER, tag="train_loss_epoch")
+    assert tags(folder.run()) == ["loss", "nll_loss", "train_loss_epoch"]
 
 
 def test_formats_find_their_partners_among_several_runs(folder):

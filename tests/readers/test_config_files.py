@@ -6,7 +6,14 @@ import pickle
 import pytest
 
 from forensics.errors import UnreadableFile
-from forensics.readers import config_json, config_yaml, hf_training_args, python_config
+from forensics.readers import (
+    config_json,
+    config_yaml,
+    hf_training_args,
+    launch_script,
+    mlflow_store,
+    python_config,
+)
 from forensics.readers._base import Probe, no_progress
 from forensics.readers._settings import make_config
 
@@ -161,3 +168,62 @@ def test_arguments_of_a_trainer_are_read(tmp_path, zipped):
 def test_json_too_large_for_a_configuration_is_not_read(tmp_path):
     data = json.dumps({"lr": 1, "seed": 2, "opt": "sgd", "x": "y" * (17 << 20)})
     assert not config_json.sniff(probe(tmp_path, "config.json", data))
+
+
+def test_overrides_of_hydra(tmp_path):
+    found = probe(tmp_path, "overrides.yaml", "- optim.lr=1e-3\n- +trainer.max_steps=500\n")
+    assert config_yaml.sniff(found)
+    made = config_of(config_yaml, found)
+    assert (made.lr_peak, made.total_steps) == (1e-3, 500)
+
+
+def test_the_command_line_that_wandb_keeps(tmp_path):
+    text = json.dumps(
+        {"args": ["--lr", "0.001", "--epochs=3"], "startedAt": "2024-01-01T10:10:10Z"}
+    )
+    found = probe(tmp_path, "wandb-metadata.json", text)
+    assert config_json.sniff(found)
+    made = config_of(config_json, found)
+    assert (made.lr_peak, made.epochs, made.started) == (0.001, 3.0, 1704103810.0)
+
+
+def test_a_script_that_starts_nothing_is_left_alone(tmp_path):
+    assert not launch_script.sniff(probe(tmp_path, "clean.sh", "rm -rf out\n"))
+    assert not launch_script.sniff(probe(tmp_path, "train.py", "python train.py --lr 1\n"))
+
+
+def test_a_launch_script_is_read_and_never_run(tmp_path):
+    marker = tmp_path / "made"
+    text = (
+        f"#!/bin/bash\nLR=2e-5  # peak\nexport SEED='7'\nX=$(touch {marker})\n"
+        "python prepare.py --out data\n"
+        "torchrun --nproc_per_node 8 train.py --learning_rate $LR --seed ${SEED} \\\n"
+        "    --bf16 True --max_grad_norm $UNKNOWN\n"
+    )
+    found = probe(tmp_path, "run.sh", text)
+    assert launch_script.sniff(found)
+    made = config_of(launch_script, found)
+    assert not marker.exists()
+    assert (made.lr_peak, made.seed, made.precision) == (2e-5, 7, "bf16")
+    assert made.clip_threshold is None
+
+
+def test_parameters_and_state_in_the_store_of_mlflow(tmp_path):
+    run = tmp_path / "mlruns" / "0" / ("a" * 32)
+    (run / "params").mkdir(parents=True)
+    (run / "params" / "learning_rate").write_text("0.1\n")
+    state = "run_id: x\nstatus: {}\nstart_time: 1700000000000\nend_time: null\n"
+    (run / "meta.yaml").write_text(state.format(5))
+    (tmp_path / "meta.yaml").write_text("version: 1\n")
+
+    def at(path):
+        return Probe(path, tmp_path, path.stat().st_size)
+
+    assert not mlflow_store.sniff(at(tmp_path / "meta.yaml"))
+    assert config_of(mlflow_store, at(run / "params" / "learning_rate")).lr_peak == 0.1
+    reading = mlflow_store.read(at(run / "meta.yaml"), no_progress)
+    assert [(t.kind.value, t.line) for t in reading.text] == [("killed", 2)]
+    assert make_config([("meta.yaml", reading.settings)]).started == 1_700_000_000.0
+    (run / "meta.yaml").write_text("run_id: x\nstatus: [")
+    with pytest.raises(UnreadableFile, match=r"meta.yaml: not the description of a run"):
+        mlflow_store.read(at(run / "meta.yaml"), no_progress)
