@@ -218,8 +218,8 @@ def event(draw):
     return record(made.SerializeToString())
 
 
-@settings(max_examples=80, deadline=None)
-@given(records=st.lists(event(), max_size=20), times=st.sampled_from([1, 3, 20]))
+@settings(max_examples=50, deadline=None)
+@given(records=st.lists(event(), max_size=12), times=st.sampled_from([1, 3, 20]))
 def test_any_events_give_what_the_twin_gives(tmp_path_factory, records, times):
     data = VERSION + b"".join(records * times)
     path = tmp_path_factory.getbasetemp() / "any"
