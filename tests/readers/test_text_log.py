@@ -119,6 +119,11 @@ def test_the_last_number_of_a_cut_log_is_taken_only_where_it_is_whole(tmp_path: 
     assert shown(read(tmp_path, head + "step 3 loss 2"))["loss"][0] == [1, 2]
     assert math.isnan(shown(read(tmp_path, "step 3 loss nan"))["loss"][1][0])
     assert shown(read(tmp_path, "step 3 loss 2.3")) == {}
+    table = "step | loss   | lr\n1 | 2.5000 | 1e-4\n2 | 2.4000 | "
+    assert shown(read(tmp_path, table + "nan"))["loss"][0] == [1, 2]
+    assert shown(read(tmp_path, table + "1e-"))["lr"][0] == [1]
+    assert shown(read(tmp_path, "step,loss\n1,2.5000\n2,2.4000"))["loss"][0] == [1, 2]
+    assert shown(read(tmp_path, "step,loss\n1,2.5000\n2,2.40"))["loss"][0] == [1]
     assert shown(read(tmp_path, "loss 2.5, step 10\nloss 2.5, step 1"))["loss"][0] == [10]
 
 

@@ -36,7 +36,7 @@ def absent_losses(placed: Sequence[Placed]) -> list[Absent]:
     found: list[Absent] = []
     for p in lines:
         here = _losses(p)
-        if here or not expected and not _bad_gradient(p).any():
+        if here or (not expected and not _bad_gradient(p).any()):
             continue
         unskipped = _column(p, Signal.SKIPPED_STEPS, 0.0) == 0
         chosen = unskipped if expected else unskipped & _bad_gradient(p)

@@ -1,7 +1,6 @@
 """Turns what was read into series, evidence, settings and notes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from forensics.readers._base import Reading
 from forensics.readers._text.absent import absent_losses
 from forensics.readers._text.axis import Track, place, step_track
 from forensics.readers._text.events import Event
-from forensics.readers._text.grammar import Kind, measures
+from forensics.readers._text.grammar import Kind
 from forensics.readers._text.headers import Header
 from forensics.readers._text.overflow import LOSS_SCALE_TAG, ScalePoint
 from forensics.readers._text.repaints import new_points
@@ -35,7 +34,7 @@ def assemble(stream: Stream, source: str) -> Reading:
     tables = stream.store.finish()
     events, counts = stream.events.finish()
     headers = _headers(stream, events)
-    attempts = _attempts(headers, events, [t.at for t in tables if measures(t.layout)])
+    attempts = _attempts(headers, events, [t.at for t in tables if t.layout.measures])
     settings, notes = _settings(headers, attempts)
     placed, texts = place(tables, settings)
     notes += texts
@@ -50,9 +49,10 @@ def assemble(stream: Stream, source: str) -> Reading:
     events = [e for e in events if e.kind is not TextKind.RUN_STARTED]
     events += [Event(TextKind.RUN_STARTED, a.text, a.line, a.at) for a in attempts]
     borders = sorted({e.at for e in events if e.kind in (TextKind.RUN_STARTED, TextKind.RESUMED)})
+    bars = [p for p in placed if p.rows.layout.kind is Kind.BAR and p.rows.layout.tags]
     points = [
         *points_of(placed),
-        *points_told(new_points([p for p in placed if p.rows.layout.kind is Kind.BAR])),
+        *points_told(new_points(bars)),
         *points_absent(absent),
     ]
     series = build(points, source, np.array(borders, dtype=np.int64))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from forensics.readers._text.counters import Role
 from forensics.readers._text.epoch_steps import steps_of_epochs
 from forensics.readers._text.grammar import Kind
-from forensics.readers._text.rows import Ordinals, Rows, Values
 from forensics.readers._text.rounded import unround
+from forensics.readers._text.rows import Ordinals, Rows, Values
 from forensics.run import Axis
 from forensics.signals import Signal, classify
 
@@ -70,12 +70,12 @@ def place(tables: Sequence[Rows], settings: Mapping[str, Any]) -> tuple[list[Pla
     rest = [rows for rows in tables if id(rows) not in done]
     if not any(placed.rows.layout.kind is not Kind.BAR for placed in told):
         by_epochs = steps_of_epochs(
-            rest, [p.rows for p in told if not _has_values(p.rows)], settings
+            rest, [p.rows for p in told if not p.rows.layout.tags], settings
         )
         told += [Placed(rows, x, Axis.STEP) for rows, x in by_epochs]
         done = {id(placed.rows) for placed in told}
         rest = [rows for rows in rest if id(rows) not in done]
-    return [*told, *_by_context([r for r in rest if _has_values(r)], told, epochs)], notes
+    return [*told, *_by_context([r for r in rest if r.layout.tags], told, epochs)], notes
 
 
 def step_track(placed: Sequence[Placed]) -> Track:
@@ -86,10 +86,6 @@ def step_track(placed: Sequence[Placed]) -> Track:
 
 def _tells(rows: Rows) -> bool:
     return any(column.role is not Role.VALUE for column in rows.layout.columns)
-
-
-def _has_values(rows: Rows) -> bool:
-    return any(column.role is Role.VALUE for column in rows.layout.columns)
 
 
 def _track(parts: Sequence[tuple[Rows, NDArray[Any]]]) -> Track:
@@ -125,7 +121,7 @@ def _by_counts(tables: Sequence[Rows], epochs: Track, notes: list[str]) -> list[
         own = layout.find(Role.EPOCH) is not None
         mean = layout.kind is Kind.KERAS and own
         if layout.find(Role.GLOBAL) is None and column is not None and not mean:
-            values = layout.kind is not Kind.BAR or _has_values(rows)
+            values = layout.kind is not Kind.BAR or bool(rows.layout.tags)
             groups[
                 layout.columns[column].tag, layout.columns[column].role, own, layout.kind, values
             ].append(rows)
@@ -234,7 +230,7 @@ def _implied_epochs(group: _Group) -> Values:
 def _by_context(rest: Sequence[Rows], told: Sequence[Placed], epochs: Track) -> list[Placed]:
     """Rows that tell no step: the last one before them, else their epoch, else their place."""
     own = [p for p in told if p.rows.layout.kind is not Kind.BAR]
-    own = own or [p for p in told if _has_values(p.rows)]
+    own = own or [p for p in told if p.rows.layout.tags]
     steps = step_track(own or told)
     axis = next((p.axis for p in told if p.axis is Axis.SAMPLES), Axis.STEP)
     placed: list[Placed] = []

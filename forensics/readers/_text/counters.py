@@ -65,7 +65,7 @@ _LEADING_PAIR = re.compile(rf"^[\s{HIDDEN}]*\[\s*(?P<epoch>\d+),\s*(?P<n>\d+)\]"
 _LEADING_NUMBER = re.compile(rf"^[\s{HIDDEN}]*(?:\[(?P<a>\d+)\](?=\s)|(?P<b>\d+):(?=\s))")
 _TRAILING_SAMPLES = re.compile(r"\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]\s*$")
 _MODE_BRACKET = re.compile(
-    rf"(?i:iter\((?:train|val|test)\)\s*)\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*\]"
+    r"(?i:iter\((?:train|val|test)\)\s*)\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*\]"
 )
 _GLOBAL_NAMES = ("global", "update", "planned")
 

@@ -18,11 +18,6 @@ from forensics.signals import Signal, classify
 RUN_MEAN = " (run mean)"  # suffix of the tag of HF's final train_loss
 
 
-def measures(layout: "Layout") -> bool:
-    """Whether a line of this layout tells how training goes, not only how fast."""
-    return any(c.role is Role.VALUE and classify(c.tag) in MEASURED for c in layout.columns)
-
-
 class Kind(StrEnum):
     """What printed a line, as far as that matters."""
 
@@ -54,6 +49,16 @@ class Layout:
     def find(self, role: Role) -> int | None:
         """Index of the first column with that role."""
         return next((k for k, column in enumerate(self.columns) if column.role is role), None)
+
+    @property
+    def tags(self) -> list[str]:
+        """The quantities, without what only counts."""
+        return [column.tag for column in self.columns if column.role is Role.VALUE]
+
+    @property
+    def measures(self) -> bool:
+        """Whether such a line tells how training goes, not only how fast or how far."""
+        return any(classify(tag) in MEASURED for tag in self.tags)
 
 
 Span = tuple[int, int]
@@ -199,7 +204,7 @@ def _logs(line: str, counters: list[Counter], pairs: list[Pair]) -> bool:
         known = any(classify(pair.tag) is not Signal.OTHER for pair in pairs)
         return (certain or known) and _explained(line, counters, pairs) >= _EXPLAINED
     own = [pair for pair in measured if classify(pair.tag) in _STANDS_ALONE]
-    if any("train_runtime" == pair.tag for pair in pairs):
+    if any(pair.tag == "train_runtime" for pair in pairs):
         return True
     if not own:
         return line[:1].isspace() and len(pairs) == 1 and pairs[0].strong and "/" in pairs[0].tag

@@ -14,7 +14,6 @@ CHUNK_BYTES = 1 << 17  # small, so that most chunks of a long log hold lines of 
 LONGEST_LINE = 1 << 16  # what goes on without a break is cut here
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_REPAINT = re.compile(r"[\r\b]+")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -94,8 +93,14 @@ def _split(body: str, number: int) -> tuple[list[str], list[int]]:
     texts: list[str] = []
     numbers: list[int] = []
     for offset, line in enumerate(lines):
-        for text in _REPAINT.split(line) if "\r" in line or "\b" in line else (line,):
-            for start in range(0, max(len(text), 1), LONGEST_LINE):
-                texts.append(text[start : start + LONGEST_LINE])
-                numbers.append(number + offset)
+        parts = line.replace("\b", "\r").split("\r") if "\b" in line else line.split("\r")
+        if len(line) > LONGEST_LINE:
+            parts = [cut for part in parts for cut in _pieces(part)]
+        texts += parts
+        numbers += [number + offset] * len(parts)
     return texts, numbers
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in pieces of bearable length."""
+    return [text[k : k + LONGEST_LINE] for k in range(0, max(len(text), 1), LONGEST_LINE)]

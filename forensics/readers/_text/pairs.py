@@ -38,7 +38,28 @@ _SETTING_WORDS = re.compile(
 )
 _CATCH_ALL = {Signal.OTHER, Signal.IGNORED, Signal.LOSS_COMPONENT}
 _STOPWORDS = frozenset(
-    "with and the a an of in on at to for from by is was no or as per than".split()
+    [
+        "with",
+        "and",
+        "the",
+        "a",
+        "an",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "from",
+        "by",
+        "is",
+        "was",
+        "no",
+        "or",
+        "as",
+        "per",
+        "than",
+    ]
 )
 _LONGEST_NAME = 80
 _LONGEST_GAP = 200

@@ -5,110 +5,124 @@ is known; it may also draw several losses before its count moves on. What a repa
 along unchanged (the last validation loss, the mean of the last epoch) is told once.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from forensics.readers._text.axis import Placed
 from forensics.readers._text.counters import Role
+from forensics.readers._text.rows import Ordinals, Values
 from forensics.signals import Signal, classify
 
 _CARRIED = frozenset(
-    {
-        Signal.EVAL_LOSS,
-        Signal.EVAL_ACCURACY,
-        Signal.EVAL_ERROR,
-        Signal.TRAIN_LOSS_EPOCH,
-    }
+    {Signal.EVAL_LOSS, Signal.EVAL_ACCURACY, Signal.EVAL_ERROR, Signal.TRAIN_LOSS_EPOCH}
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Told:
-    """One number of one repaint."""
+    """What repaints tell of one quantity."""
 
     tag: str
-    at: int
-    x: int
-    value: float
-
-
-@dataclass(frozen=True)
-class _Paint:
-    at: int
-    x: int
-    count: int
-    left: float
-    """Counts until the bar is full; NaN where that is unknown."""
-    shown: tuple[tuple[str, float], ...]
-    print: bytes
-    """Equal where the same is shown, NaN included."""
+    at: Ordinals
+    """Shape (n,), increasing."""
+    x: Ordinals
+    value: Values
 
 
 def new_points(bars: Sequence[Placed]) -> Iterator[Told]:
-    """Yield what the repaints of all bars tell, each thing once."""
-    carried: dict[str, float] = {}
-    for paint in _told(_paints(bars)):
-        for tag, value in paint.shown:
-            if classify(tag) in _CARRIED or tag.endswith("_epoch"):
-                if tag in carried and (
-                    carried[tag] == value or carried[tag] != carried[tag] != value != value
-                ):
-                    continue
-                carried[tag] = value
-            yield Told(tag, paint.at, paint.x, value)
+    """Yield what the repaints of all bars tell, each thing once, by tag."""
+    if not bars:
+        return
+    table = _Paints.of(bars)
+    chosen, x = _choose(table)
+    parts: dict[str, list[tuple[Ordinals, Ordinals, Values]]] = defaultdict(list)
+    for number, placed in enumerate(bars):
+        mine = table.table[chosen] == number
+        rows = table.row[chosen][mine]
+        for k, column in enumerate(placed.rows.layout.columns):
+            if column.role is Role.VALUE:
+                values = placed.rows.values[rows, k]
+                parts[column.tag].append((table.at[chosen][mine], x[mine], values))
+    for tag, found in parts.items():
+        at, steps, value = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        order = np.argsort(at, kind="stable")
+        if classify(tag) in _CARRIED or tag.endswith("_epoch"):
+            order = order[_changes(value[order])]
+        yield Told(tag, at[order], steps[order], value[order])
 
 
-def _paints(bars: Sequence[Placed]) -> list[_Paint]:
-    paints = []
-    for placed in bars:
-        layout = placed.rows.layout
-        shown = [k for k, column in enumerate(layout.columns) if column.role is Role.VALUE]
-        tags = [layout.columns[k].tag for k in shown]
-        count = layout.find(Role.COUNT)
-        total = layout.find(Role.TOTAL)
-        values = placed.rows.values
-        counts = values[:, count] if count is not None else placed.x.astype(np.float64)
-        left = values[:, total] - counts if total is not None else np.full(len(counts), np.nan)
-        numbers = np.ascontiguousarray(values[:, shown])
-        for k, (at, x) in enumerate(zip(placed.rows.at.tolist(), placed.x.tolist(), strict=True)):
-            row = tuple(zip(tags, numbers[k].tolist(), strict=True))
-            paints.append(_Paint(at, x, int(counts[k]), float(left[k]), row, numbers[k].tobytes()))
-    return sorted(paints, key=lambda paint: paint.at)
+@dataclass(frozen=True, eq=False)
+class _Paints:
+    """All repaints in the order of the file, shape (n,) each."""
+
+    table: NDArray[np.int64]
+    row: NDArray[np.int64]
+    at: Ordinals
+    x: Ordinals
+    count: Values
+    left: Values
+    """Counts until the bar is full; NaN where that is unknown."""
+    shown: NDArray[np.int64]
+    """Equal where the same numbers are shown, NaN included."""
+
+    @classmethod
+    def of(cls, bars: Sequence[Placed]) -> "_Paints":
+        parts = [_columns(number, placed) for number, placed in enumerate(bars)]
+        table, row, at, x, count, left, shown = (
+            np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+        )
+        order = np.argsort(at, kind="stable")
+        _, shown = np.unique(np.stack([table, shown]), axis=1, return_inverse=True)
+        return cls(*(a[order] for a in (table, row, at, x, count, left, shown.ravel())))
 
 
-def _told(paints: list[_Paint]) -> Iterator[_Paint]:
-    """Choose among the repaints with the same count."""
-    start = 0
-    before = b""
-    while start < len(paints):
-        end = start
-        while end < len(paints) and paints[end].x == paints[start].x:
-            end += 1
-        run = paints[start:end]
-        following = paints[end].x if end < len(paints) else None
-        yield from _told_by_run(run, before, following)
-        before = run[-1].print
-        start = end
+def _columns(number: int, placed: Placed) -> tuple[NDArray[np.generic], ...]:
+    rows, layout = placed.rows, placed.rows.layout
+    n = len(rows)
+    columns = [k for k, column in enumerate(layout.columns) if column.role is Role.VALUE]
+    numbers = np.ascontiguousarray(rows.values[:, columns])
+    keys = numbers.view(np.dtype((np.void, numbers.dtype.itemsize * len(columns)))).ravel()
+    _, shown = np.unique(keys, return_inverse=True)
+    count, total = layout.find(Role.COUNT), layout.find(Role.TOTAL)
+    counts = rows.values[:, count] if count is not None else placed.x.astype(np.float64)
+    left = rows.values[:, total] - counts if total is not None else np.full(n, np.nan)
+    return np.full(n, number), np.arange(n), rows.at, placed.x, counts, left, shown
 
 
-def _told_by_run(run: list[_Paint], before: bytes, following: int | None) -> Iterator[_Paint]:
-    x = run[0].x
-    fresh = [
-        p
-        for p, last in zip(run, [before, *(q.print for q in run)], strict=False)
-        if p.print != last
-    ]
-    if not fresh:
-        if run[0].count > 0:  # at 0 it still shows the end of the epoch before
-            yield run[-1]
-    elif (
-        len(fresh) > 1
-        and run[0].left != 0
-        and (following is None or x + len(fresh) - 1 < following)
-    ):
-        for offset, paint in enumerate(fresh):
-            yield replace(paint, x=x + offset)
-    else:
-        yield fresh[-1]
+def _choose(paints: _Paints) -> tuple[NDArray[np.intp], Ordinals]:
+    """Choose among the repaints with the same x.
+
+    One that shows something new is told at its x, the last of several as a rule; where the count
+    lagged behind, each at an x of its own. Where nothing is new the last is told again, but not
+    at count 0, where a bar still shows the end of the epoch before.
+
+    Returns:
+        Indices of the repaints to tell, and the x of each.
+    """
+    fresh = np.append(True, np.diff(paints.shown) != 0)
+    starts = np.flatnonzero(np.append(True, np.diff(paints.x) != 0))
+    ends = np.append(starts[1:], len(fresh))
+    run = np.repeat(np.arange(len(starts)), ends - starts)
+    news = np.add.reduceat(fresh.astype(np.int64), starts)
+    x = paints.x[starts]
+    following = np.append(x[1:], np.iinfo(np.int64).max)
+    lags = (news > 1) & (paints.left[starts] != 0) & (x + news - 1 < following)
+    rank = np.cumsum(fresh) - 1
+    first = rank[starts] + ~fresh[starts]
+    last_fresh = np.maximum.reduceat(np.where(fresh, np.arange(len(fresh)), -1), starts)
+    tell = np.where(news > 0, last_fresh, np.where(paints.count[starts] > 0, ends - 1, -1))
+    spread = np.flatnonzero(fresh & lags[run])
+    single = tell[~lags & (tell >= 0)]
+    chosen = np.concatenate([spread, single])
+    offset = np.concatenate([(rank - first[run])[spread], np.zeros(len(single), np.int64)])
+    return chosen, paints.x[chosen] + offset
+
+
+def _changes(values: Values) -> NDArray[np.bool_]:
+    """Shape (n,): False where a value repeats the one before, NaN included."""
+    same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+    return np.append(np.ones(min(len(values), 1), dtype=bool), ~same)

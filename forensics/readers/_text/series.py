@@ -69,20 +69,7 @@ def points_of(placed: Sequence[Placed]) -> list[Points]:
 
 def points_told(told: Iterable[Told]) -> list[Points]:
     """The points of progress bars."""
-    by_tag: dict[str, list[Told]] = defaultdict(list)
-    for point in told:
-        by_tag[point.tag].append(point)
-    return [
-        Points(
-            tag,
-            np.array([p.at for p in points], dtype=np.int64),
-            np.array([p.x for p in points], dtype=np.int64),
-            np.array([p.value for p in points]),
-            Axis.STEP,
-            last_wins=True,
-        )
-        for tag, points in by_tag.items()
-    ]
+    return [Points(t.tag, t.at, t.x, t.value, Axis.STEP, last_wins=True) for t in told]
 
 
 def points_absent(absent: Iterable[Absent]) -> list[Points]:

@@ -5,12 +5,13 @@ matches is looked at one by one by every grammar, and teaches another template w
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from forensics.readers._text.blocks import BlockRow, Box, HeadedTable
 from forensics.readers._text.counters import Role
 from forensics.readers._text.events import Events
-from forensics.readers._text.grammar import Kind, Layout, Reading, measures, read_line
+from forensics.readers._text.grammar import Kind, Layout, Reading, read_line
 from forensics.readers._text.headers import Headers
 from forensics.readers._text.lines import Batch
 from forensics.readers._text.masks import strip_prefix
@@ -26,6 +27,7 @@ _GLUED = re.compile(
     r"(?<=\S)(?=\[(?:rank|default)\d+\]:?\s)"  # another rank broke in
     r"|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)|(?<=\])(?=\{['\"])|(?<=\})\s*(?=\d{1,3}%\|)"  # a bar
 )
+_LAST_NUMBER = re.compile(r"\d[\d.,]*(?:[eE][-+]?\d*)?$")
 _CUT_NUMBER = re.compile(r"[\d,.eE+-]*\s*$")
 _SUMMARY = re.compile(
     r"^\W*\*{3,} (?:train|training|eval\w*|test|predict\w*) (?:metrics|results)\W*$"
@@ -140,7 +142,7 @@ class Stream:
             if not (plain or kinds or watched) and len(self._dull) < _MOST_DULL:
                 self._dull.add(skeleton)
             return
-        if kinds and not measures(reading.layout):
+        if kinds and not reading.layout.measures:
             return
         template = None if kinds else learn(text, reading)
         if template is not None and len(self._templates) < _MOST_TEMPLATES:
@@ -209,37 +211,39 @@ class Stream:
 
     def _read_cut(self, text: str, number: int, at: int) -> None:
         """Read the last line of a file that ends without a line break: it may be cut anywhere."""
-        self.events.feed(text, number, at)
-        if self.overflows.feed(text, number, at) or self._in_summary or self._block(text, at):
+        sure = _LAST_NUMBER.sub("", text)
+        self.events.feed(sure, number, at)
+        if self.overflows.feed(sure, number, at) or self._in_summary:
             return
-        if self.headers.feed(strip_prefix(text), number, at):
+        taken, row = self._table.feed(text)
+        if row is not None and text.rstrip().endswith(row.texts[-1]):
+            self._add_sure(row.layout, row.texts, len(row.texts) - 1, at)
+        elif row is not None:
+            self._add_block(row, at)
+        if taken or self.headers.feed(strip_prefix(sure), number, at):
             return
         reading = read_line(text)
         if reading is None:
             if self.first_row is None:
-                self.headers.feed_plain(strip_prefix(text), number, at)
+                self.headers.feed_plain(strip_prefix(sure), number, at)
+            return
+        last = max(range(len(reading.spans)), key=lambda k: reading.spans[k][1])
+        if _CUT_NUMBER.match(text, reading.spans[last][1]):
+            self._add_sure(reading.layout, [text[a:b] for a, b in reading.spans], last, at)
         else:
-            whole = self._without_cut(text, reading)
-            if whole is not None:
-                self._add(text, whole, at)
+            self._add(text, reading, at)
 
-    def _without_cut(self, text: str, reading: Reading) -> Reading | None:
-        """Leave out the number at the very end, unless it is seen to be printed to its end.
+    def _add_sure(self, layout: Layout, texts: Sequence[str], last: int, at: int) -> None:
+        """Add a row but for the number at the very end, unless that is seen to be whole.
 
         That it is can be told by its decimals, or by its being no digits at all (nan).
         """
-        last = max(range(len(reading.spans)), key=lambda k: reading.spans[k][1])
-        start, end = reading.spans[last]
-        if not _CUT_NUMBER.match(text, end) or text[start:end].isalpha():
-            return reading
-        tail = tail_of(text[start:end])
-        if tail and tail in self.store.tails(reading.layout, last):
-            return reading
-        columns = list(reading.layout.columns)
-        if columns.pop(last).role is not Role.VALUE:
-            return None
-        if not any(column.role is Role.VALUE for column in columns):
-            return None
-        spans = reading.spans[:last] + reading.spans[last + 1 :]
-        layout = Layout(reading.layout.kind, tuple(columns))
-        return replace(reading, layout=layout, spans=spans)
+        tail = tail_of(texts[last])
+        fixed = tail and set(self.store.tails(layout, last)) == {tail}
+        columns, kept = list(layout.columns), list(texts)
+        if not texts[last].isalpha() and (not fixed or layout.kind is Kind.BAR):
+            kept.pop(last)
+            if columns.pop(last).role is not Role.VALUE:
+                return
+        if any(column.role is Role.VALUE for column in columns):
+            self._add_block(BlockRow(Layout(layout.kind, tuple(columns)), tuple(kept)), at)
