@@ -28,6 +28,7 @@ from forensics.readers._tables.training import is_counter, is_metric
 from forensics.run import Axis, Note
 from forensics.signals import Signal, classify
 
+_LONGEST_HEADER = 1 << 22
 _NOT_TABLES = (b"{", b"[", b"\x89", b"PK", b"%PDF", b"<")
 
 
@@ -40,12 +41,13 @@ def dialect_of(probe: Probe) -> Dialect | None:
     """How the file is written, None where it is no table of a training."""
     if not probe.size or probe.head.lstrip().startswith(_NOT_TABLES):
         return None
-    text = decode_head(probe.head)
+    head = probe.head if b"\n" in probe.head else _first_lines(probe)
+    text = decode_head(head)
     if text is None:
         return None
     if known := known_without_header(text, probe.source):
         return known
-    whole = probe.size <= len(probe.head)
+    whole = probe.size <= len(head)
     return (
         find_dialect(text, whole)
         or find_dialect(text, whole, lambda names: _is_single(names, probe.source))
@@ -53,17 +55,18 @@ def dialect_of(probe: Probe) -> Dialect | None:
     )
 
 
+def _first_lines(probe: Probe) -> bytes:
+    """More of a file whose header alone is longer than the head."""
+    with probe.path.open("rb") as file:
+        return file.read(_LONGEST_HEADER)
+
+
 def _is_single(names: Sequence[str], source: str) -> bool:
     """A counter, a value and perhaps a time: one metric, which the file's name tells."""
-    kinds = [classify(name) for name in names]
-    others = [
-        n for n, kind in zip(names, kinds, strict=True) if kind in (Signal.OTHER, Signal.STEP_TIME)
-    ]
-    rest = [
-        kind for kind in kinds if kind not in (Signal.WALL_TIME, Signal.OTHER, Signal.STEP_TIME)
-    ]
-    named = holds_one_metric(source) or is_metric(quantity_of(source) or "")
-    return named and len(others) == 1 and len(rest) == 1 and any(map(is_counter, names))
+    if not holds_one_metric(source) and not is_metric(quantity_of(source) or ""):
+        return False
+    kinds = [classify(name) for name in names if classify(name) is not Signal.WALL_TIME]
+    return len(kinds) == 2 and any(map(is_counter, names)) and kinds.count(Signal.OTHER) == 1
 
 
 def read(probe: Probe, progress: Progress) -> Reading:
@@ -91,7 +94,7 @@ def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
     return Reading(
         series=series,
         settings={"max_steps": grammar.total_steps} if grammar.total_steps else {},
-        text=() if bulk else evidence(grammar.remarks, table, probe.source),
+        text=() if bulk or dialect.in_prose else evidence(grammar.remarks, table, probe.source),
         notes=(*notes, *_notes(grammar, dialect, probe.source)),
     )
 
@@ -120,13 +123,11 @@ def _notes(grammar: CsvGrammar, dialect: Dialect, source: str) -> tuple[Note, ..
     if dialect.guessed:
         texts.append(f"no header: columns taken to be {', '.join(dialect.columns)}")
     if counts["repeated"]:
-        texts.append(f"the header comes again {counts['repeated']} times: the run was restarted")
+        texts.append(f"restarts, at which the header comes again: {counts['repeated']}")
     if counts["unreadable"]:
-        texts.append(f"{counts['unreadable']} lines are no rows and were left out")
+        texts.append(f"lines that are no rows and were left out: {counts['unreadable']}")
     if counts["long"]:
-        texts.append(
-            f"{counts['long']} rows have more cells than the header; the extra are left out"
-        )
+        texts.append(f"rows whose cells beyond the header were left out: {counts['long']}")
     return tuple(Note(text, source) for text in texts)
 
 

@@ -52,7 +52,7 @@ def read(probe: Probe, progress: Progress) -> Reading:
         raise UnreadableFile(f"{probe.source}: no line of it is a row of a log")
     series, notes = table_series(table, probe.source)
     if grammar.damaged:
-        notes += (Note(f"{grammar.damaged} damaged lines were left out", probe.source),)
+        notes += (Note(f"damaged lines that were left out: {grammar.damaged}", probe.source),)
     text = () if bulk else evidence(grammar.remarks, table, probe.source)
     return Reading(series=series, settings=grammar.settings, text=text, notes=notes)
 

@@ -40,6 +40,11 @@ PLAIN = "step,loss,lr\n0,2.5,0.1\n10,2.25,0.1\n20,nan,0.2\n"
         ("model.json", '{"step": 1, "loss": 2.5}\n'),
         ("weights.bin", b"\x80\x02}q\x00" + bytes(range(256)) * 9),
         ("zeros.csv", b"\0" * 5000),
+        ("results.csv", "model,lr,epochs,val_acc\nA,0.1,10,0.9\nB,0.2,20,0.8\n"),
+        (
+            "README.md",
+            "# Zoo\n\n| Model | Epoch | Acc |\n|---|---|---|\n| A | 9 | 0.9 |\n" + "text\n" * 9,
+        ),
         ("vocab.txt", "loss\nstep\nepoch\nlearning\n"),
     ],
 )
@@ -94,7 +99,7 @@ def test_every_way_to_write_a_table(tmp_path, content):
 def test_a_header_that_comes_again_is_a_restart(tmp_path):
     reading = read(READER, tmp_path, "log.csv", PLAIN + PLAIN)
     assert by_tag(reading)["loss"].step.tolist() == [0, 10, 20, 0, 10, 20]
-    assert "comes again 1 time" in str(reading.notes[0])
+    assert str(reading.notes[0]).endswith("the header comes again: 1")
 
 
 def test_a_new_header_renames_the_columns_from_there_on(tmp_path):
@@ -111,8 +116,8 @@ def test_ragged_rows_keep_what_is_sure(tmp_path):
     assert points(found["loss"]) == [(0, 2.5), (1, 2.25), (3, 2.0)]
     assert points(found["lr"]) == [(1, 0.1), (3, 0.1)]
     notes = " ".join(map(str, reading.notes))
-    assert "1 rows have more cells" in notes
-    assert "2 lines are no rows" in notes
+    assert "cells beyond the header were left out: 1" in notes
+    assert "no rows and were left out: 2" in notes
 
 
 def test_quotes_may_hold_delimiters_and_line_ends(tmp_path):
@@ -149,6 +154,26 @@ def test_a_file_cut_at_any_byte_is_read_or_declined(tmp_path, name):
                     assert set(series.step.tolist()) <= set(whole.step.tolist()) | {1, 2, 3}
 
 
+def test_a_header_longer_than_the_head_of_a_file(tmp_path):
+    names = [f"grad_norm/layer_{i}" for i in range(5000)]
+    text = ",".join(["step", "loss", *names]) + "\n" + ",".join(["7", *["1.5"] * 5001]) + "\n"
+    assert text.index("\n") > 1 << 16
+    found = by_tag(read(READER, tmp_path, "wide.csv", text))
+    assert len(found) == 5001
+    assert points(found["grad_norm/layer_4999"]) == [(7, 1.5)]
+
+
+def test_an_index_is_no_quantity(tmp_path):
+    for first in ("", "Unnamed: 0"):
+        text = f"{first},step,loss\n0,10,2.5\n1,20,2.25\n"
+        assert set(by_tag(read(READER, tmp_path, "a.csv", text))) == {"loss"}
+
+
+def test_counters_in_words(tmp_path):
+    text = "Epoch, Loss\nEpoch 1/3, 2.5\nEpoch 2/3, 2.25\n"
+    assert points(by_tag(read(READER, tmp_path, "a.csv", text))["Loss"]) == [(1, 2.5), (2, 2.25)]
+
+
 def test_a_header_without_rows_is_said(tmp_path):
     reading = read(READER, tmp_path, "log.csv", "step,loss\n")
     assert not reading.series
@@ -160,9 +185,12 @@ def test_the_table_of_a_model_card(tmp_path):
         "# my-model\n\nThis model was fine-tuned.\n\n## Training results\n\n"
         "| Training Loss | Epoch | Step | Validation Loss |\n|:---:|:---:|:---:|:---:|\n"
         "| No log | 0.5 | 100 | 2.5 |\n| 2.25 | 1.0 | 200 | 2.4 |\n\n### Framework versions\n\n"
-        "- Transformers 4.41.2\n- Pytorch 2.3\n" + "words\n" * 40
+        "- Transformers 4.41.2\n- CUDA out of memory\n" + "words\n" * 40 + "| 0.9 | 3.0 | 4 | 5 |\n"
     )
-    found = by_tag(read(READER, tmp_path, "README.md", text))
+    reading = read(READER, tmp_path, "README.md", text)
+    assert not reading.text
+    assert not reading.notes
+    found = by_tag(reading)
     assert points(found["Training Loss"]) == [(200, 2.25)]
     assert points(found["Validation Loss"]) == [(100, 2.5), (200, 2.4)]
 

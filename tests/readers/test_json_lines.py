@@ -61,7 +61,9 @@ def test_damaged_lines_cost_only_themselves(tmp_path):
     text = ROWS.replace("\n", '\n{"step": 15, "lo\n', 1) + "Traceback (most recent call last)\n"
     reading = read(READER, tmp_path, "log.jsonl", text)
     assert len(by_tag(reading)["loss"].value) == 3
-    assert [str(note) for note in reading.notes] == ["log.jsonl: 2 damaged lines were left out"]
+    assert [str(note) for note in reading.notes] == [
+        "log.jsonl: damaged lines that were left out: 2"
+    ]
 
 
 def test_a_file_cut_at_any_byte(tmp_path):

@@ -22,6 +22,7 @@ _FRACTION = re.compile(r"(\d+)\s*/\s*(\d+)")
 _WRAPPED = re.compile(
     rf"(?:tensor|array|Array|\w*(?:np|numpy|jnp)\.\w+)\(\[?\s*({_NUMBER}|[+-]?(?:nan|inf))[\s\],).].*"
 )
+_COUNTED = re.compile(r"(?:epoch|step|iter(?:ation)?)[\s:#_]*(\d+)(?:\s*/\s*\d+)?", re.IGNORECASE)
 _EXPONENT_D = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))[dD]([+-]?\d+)")
 
 
@@ -34,8 +35,8 @@ def parse_number(text: str, decimal_comma: bool = False) -> float | None:
     """The number that a cell spells, or None where it is text or not logged.
 
     Beyond what ``float`` takes: ``93.5%`` (93.5), ``1,234.5``, ``1.05M``, ``10/12`` (10.0: a
-    position and its total), ``tensor(2.3, device='cuda:0')``, ``np.float64(2.3)``, and with
-    ``decimal_comma`` ``2,345`` and ``1.234,5``.
+    position and its total), ``Epoch 3`` (3.0), ``tensor(2.3, device='cuda:0')``,
+    ``np.float64(2.3)``, and with ``decimal_comma`` ``2,345`` and ``1.234,5``.
     """
     if decimal_comma and _DECIMAL_COMMA.fullmatch(text.strip()):
         text = text.strip().replace(".", "").replace(",", ".")
@@ -58,7 +59,7 @@ def _unusual(text: str) -> float | None:
         return float(text.replace(",", ""))
     if found := _SCALED.fullmatch(text):
         return float(found[1]) * _SCALE[found[2]]
-    if found := _FRACTION.fullmatch(text) or _WRAPPED.fullmatch(text):
+    if found := _FRACTION.fullmatch(text) or _WRAPPED.fullmatch(text) or _COUNTED.fullmatch(text):
         return float(found[1])
     if found := _EXPONENT_D.fullmatch(text):
         return float(f"{found[1]}e{found[2]}")

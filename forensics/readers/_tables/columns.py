@@ -46,6 +46,8 @@ def _series_of(
     for name, column in table.columns.items():
         if name in (x.column, clock) and classify(name) is not Signal.EPOCH:
             continue
+        if _is_index(name):
+            continue
         if id(column.rows) not in places:
             places[id(column.rows)] = x.place[column.rows]
         yield Series(
@@ -58,6 +60,11 @@ def _series_of(
             run=run,
             digits=printed_digits(column.values) if _is_loss(name) else None,
         )
+
+
+def _is_index(name: str) -> bool:
+    """True for the numbers of rows that pandas and R write before them."""
+    return not name.strip() or name.startswith("Unnamed: ")
 
 
 def _is_loss(name: str) -> bool:

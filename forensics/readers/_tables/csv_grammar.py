@@ -42,6 +42,7 @@ class CsvGrammar:
         self._line = -1
         self._rows = 0
         self._kept = ""
+        self._outside = False
 
     def read(self, line: bytes, finished: bool) -> list[Row]:
         """See `forensics.readers._tables.lines.Grammar`."""
@@ -49,10 +50,10 @@ class CsvGrammar:
         if self._line <= self._dialect.header_line:
             return []
         text = self._joined(line.decode("utf-8", "replace").replace("\0", "").rstrip("\r\n"))
-        if text is None or is_rule(text) or text.lstrip().startswith("#"):
+        if text is None or self._is_aside(text):
             return []
         cells = split_cells(text, self._dialect.delimiter, len(self._columns))
-        if self._is_header(cells):
+        if self._is_header(cells) or self._outside:
             return []
         row = self._row(cells if finished else self._whole(cells))
         if row is None:
@@ -79,12 +80,20 @@ class CsvGrammar:
         self._kept = whole if self.open else ""
         return None if self.open else whole
 
+    def _is_aside(self, text: str) -> bool:
+        """True for rules, comments, and what stands between the tables of a document."""
+        if self._dialect.in_prose and "|" not in text:
+            self._outside = True
+            return True
+        return is_rule(text) or text.lstrip().startswith("#")
+
     def _is_header(self, cells: list[str]) -> bool:
         """True where the header comes again (a restart), or a new one renames the columns."""
         if not is_header(cells):
             return False
         index = ("",) if self._columns[0] == "" != cells[0] else ()
         columns = (*index, *unique_names(cells))
+        self._outside = False
         self.counts["repeated"] += set(columns) == set(self._columns)
         if columns != self._columns:
             self._columns = columns

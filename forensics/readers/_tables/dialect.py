@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from forensics.readers._tables.blocks import before_crash
 from forensics.readers._tables.cells import is_not_logged, parse_number
 from forensics.readers._tables.reshape import is_label, plain_name
-from forensics.readers._tables.training import is_counter, is_training_table
+from forensics.readers._tables.training import is_counter, is_history, is_training_table
 from forensics.signals import Signal, classify
 
 WIDE, BLANK = "  ", " "
@@ -26,10 +26,11 @@ _IDENTIFIER = re.compile(r"[\w/.@%()\[\]#:-]*")
 _MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
 _BOXES = str.maketrans({"│": "|", "┃": "|", "║": "|"})
 _MAX_NAME, _MAX_WORDS = 200, 5
-_NO_NAME = re.compile(r"=|: |\|")
+_NO_NAME = re.compile(r"=|(?<!^Unnamed): |\|")
 _TITLE_LINES = 30
 _BODY_LINES = 200
 _MIN_SHARE = 0.5  # of the lines below a header that must be rows of it
+_DECIMAL_POINT = re.compile(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 
 
@@ -44,6 +45,8 @@ class Dialect:
     decimal_comma: bool = False
     guessed: bool = False
     """True where the columns were named by guess."""
+    in_prose: bool = False
+    """True for a Markdown table with other text around it."""
 
 
 def split_cells(line: str, delimiter: str, width: int = 0) -> list[str]:
@@ -106,24 +109,33 @@ def find_dialect(
     lines = before_crash(text).splitlines()
     if len(lines) > 1 and not (whole and text.endswith("\n")):
         lines.pop()  # a fragment
-    for number in _candidates(lines):
-        line = lines[number].removeprefix("#").strip(" ")
-        body = lines[number + 1 : number + 1 + _BODY_LINES]
-        best = max(
-            (d for d in _DELIMITERS if accept(header_cells(line, d))),
-            key=lambda d: (_share(body, d, len(header_cells(line, d))), _known(line, d)),
-            default=None,
-        )
-        if best is None:
-            continue
-        columns = header_cells(line, best)
-        marked = bool(body) and best == "|" and _MARKDOWN_RULE.fullmatch(body[0]) is not None
-        share = _share(body, best, len(columns))
-        if not _rows_below(body, best):
-            share = float(all(map(_IDENTIFIER.fullmatch, columns)))
-        if share >= _MIN_SHARE or (marked and share > 0):
-            return Dialect(best, _completed(columns, body, best), number, _has_comma(body, best))
-    return None
+    found = (_dialect_at(lines, number, accept) for number in _candidates(lines))
+    return next(filter(None, found), None)
+
+
+def _dialect_at(
+    lines: Sequence[str], number: int, accept: Callable[[Sequence[str]], bool]
+) -> Dialect | None:
+    """The dialect of a table whose header is this line, None where it is no header."""
+    line = lines[number].removeprefix("#").strip(" ")
+    body = lines[number + 1 : number + 1 + _BODY_LINES]
+    named = {d: cells for d in _DELIMITERS if accept(cells := header_cells(line, d))}
+    if not named:
+        return None
+    shares = {d: _share(body, d, cells) for d, cells in named.items()}
+    best = max(named, key=lambda d: (shares[d], sum(map(is_known, named[d]))))
+    columns = named[best]
+    whole = shares[best] >= _MIN_SHARE
+    marked = bool(body) and best == "|" and _MARKDOWN_RULE.fullmatch(body[0]) is not None
+    if not whole and not (marked and shares[best] > 0 and is_history(columns)):
+        return None
+    return Dialect(
+        delimiter=best,
+        columns=_completed(columns, body, best),
+        header_line=number,
+        decimal_comma=_has_comma(body, best),
+        in_prose=not whole,
+    )
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[int]:
@@ -143,21 +155,23 @@ def header_cells(line: str, delimiter: str) -> list[str]:
     return [cell.strip("' ") for cell in split_cells(line, delimiter)]
 
 
-def _known(line: str, delimiter: str) -> int:
-    return sum(classify(n) is not Signal.OTHER for n in header_cells(line, delimiter))
+def is_known(name: str) -> bool:
+    """True where the name of a column says what it holds."""
+    return classify(name) is not Signal.OTHER
 
 
-def _share(body: Sequence[str], delimiter: str, width: int) -> float:
-    """Share of the lines below a header that are rows of ``width`` cells; 1 if there are none."""
-    rows = _rows_below(body, delimiter)
-    strict = delimiter in (WIDE, BLANK, "|")  # prose has blanks and bars, too
-    return sum(_is_row(cells, width, strict) for cells in rows) / len(rows) if rows else 1.0
+def _share(body: Sequence[str], delimiter: str, columns: Sequence[str]) -> float:
+    """Share of the lines below a header that are rows of it.
 
-
-def _rows_below(body: Sequence[str], delimiter: str) -> list[list[str]]:
+    A header alone, of a run that died before its first row, must be no sentence.
+    """
     lines = [line for line in body if not is_rule(line) and not line.lstrip().startswith("#")]
     rows = [split_cells(line, delimiter) for line in lines]
-    return [cells for cells in rows if not all(map(is_not_logged, cells))]
+    rows = [cells for cells in rows if not all(map(is_not_logged, cells))]
+    if not rows:
+        return float(all(map(_IDENTIFIER.fullmatch, columns)))
+    strict = delimiter in (WIDE, BLANK, "|")  # prose has blanks and bars, too
+    return sum(_is_row(cells, len(columns), strict) for cells in rows) / len(rows)
 
 
 def _is_row(cells: Sequence[str], width: int, strict: bool) -> bool:
@@ -193,7 +207,5 @@ def _has_comma(body: Sequence[str], delimiter: str) -> bool:
         return False
     cells = [cell for line in body for cell in split_cells(line, delimiter)]
     commas = sum(_DECIMAL_COMMA.fullmatch(cell) is not None for cell in cells)
-    points = sum(
-        re.fullmatch(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?", cell) is not None for cell in cells
-    )
+    points = sum(_DECIMAL_POINT.fullmatch(cell) is not None for cell in cells)
     return commas > points

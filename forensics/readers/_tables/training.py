@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from forensics.signals import Signal, classify
+from forensics.signals import Signal, classify, normalise
 
 _STRONG = frozenset(
     {
@@ -50,15 +50,22 @@ def is_training_table(names: Iterable[str]) -> bool:
 
     A data set may well have a column called ``loss`` or ``step``. So it takes a counter and a
     metric, an amount (tokens, samples) and a quantity of a training, two different quantities of
-    a training, or one and next to nothing that is unknown.
+    a training, or one and next to nothing that is unknown. ``epochs`` is a setting of a sweep.
     """
-    signals = [classify(name) for name in names if name.strip()]
+    signals = [classify(name) for name in names if name.strip() and normalise(name) != "epochs"]
     found = set(signals)
     strong = found & _STRONG
     if found & _COUNTER:
         return bool(found & _METRIC)
     if found & _AMOUNT and strong:
         return True
+    strong -= {Signal.LR, Signal.LOSS_SCALE}
     unknown = signals.count(Signal.OTHER)
     few_unknown = unknown == 0 or (unknown == 1 and len(signals) <= 4)
-    return bool(strong) and (few_unknown or (len(strong) > 1 and unknown < 50))
+    return bool(strong) and (few_unknown or (len(found & _STRONG) > 1 and unknown < 50))
+
+
+def is_history(names: Iterable[str]) -> bool:
+    """True where there are a step and a loss by it: no table of results has both."""
+    found = {classify(name) for name in names}
+    return Signal.STEP in found and bool(found & {Signal.TRAIN_LOSS, Signal.EVAL_LOSS})
