@@ -186,7 +186,8 @@ def gradient_broke_first(case: Case) -> Seen:
         known = bool(case.episodes_of(EpisodeKind.NON_FINITE))
         return Seen(False if known else None, "The gradient norm was finite to the last.")
     onset = broken[0].onset_step
-    if any(e.onset_step <= onset for e in case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE)):
+    hidden = case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE)
+    if any(e.details.get("how") in ("nan_filter", "missing_loss") for e in hidden):
         return Seen(None, "Needs the true loss: the logger shows another number for a NaN.")
     here = loss.value[loss.step <= onset][-1:]
     if not len(here):

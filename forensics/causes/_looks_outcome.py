@@ -60,6 +60,13 @@ def early(case: Case) -> Seen:
     )
 
 
+def broke_early(case: Case) -> Seen:
+    """The same, where the failure is a loss that rose or broke: a plateau always begins early."""
+    if case.judgement.outcome not in (*BROKE, Outcome.SPIKED_RECOVERED):
+        return Seen(None, "")
+    return early(case)
+
+
 def from_the_start(case: Case) -> Seen:
     """Trouble is there in the first logged points: nothing was ever right."""
     states = [e for e in case.episodes if _is_from_start(e)]

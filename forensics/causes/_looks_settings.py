@@ -40,6 +40,14 @@ def beta2_short(case: Case) -> Seen:
     return setting(beta2 <= 0.96, f"beta2 = {beta2:g} lets the second moment follow quickly.")
 
 
+def epsilon_large(case: Case, limit: float = 1e-4) -> Seen:
+    """Epsilon is larger than the root of the second moment usually is."""
+    eps = case.config.eps
+    if eps is None:
+        return setting(None, "Needs Adam's epsilon.")
+    return setting(eps >= limit, f"Epsilon is {number(eps)}; 1e-8 is usual.")
+
+
 def gradient_at_epsilon(case: Case, factor: float = 10.0) -> Seen:
     """The usual gradient entry is no larger than ten times Adam's epsilon."""
     usual, size, eps = facts.usual_gradient(case), parameter_count(case), case.config.eps
@@ -79,6 +87,11 @@ def weight_decay_off(case: Case) -> Seen:
     if decay is None:
         return setting(None, "Needs the weight decay.")
     return setting(decay == 0, f"The weight decay is {number(decay)}.")
+
+
+def weight_decay_extreme(case: Case) -> Seen:
+    """A hundredth of the weights or more is taken every step."""
+    return weight_decay_high(case, decoupled=1e-2, coupled=0.1)
 
 
 def weight_decay_high(case: Case, decoupled: float = 1e-3, coupled: float = 1e-2) -> Seen:

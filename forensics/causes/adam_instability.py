@@ -14,7 +14,7 @@ How it shows:
 For:
     - beta2 of 0.999 or more, large batches, spikes at a steady rate.
     - The global gradient norm was ordinary until the loss moved; it had fallen for long before.
-    - Gradient entries of the size of epsilon.
+    - Gradient entries of the size of epsilon; an epsilon of 1e-4 or more, which stalls a run.
 
 Against:
     - The optimizer has no second moment, or beta2 is 0.95.
@@ -44,12 +44,13 @@ from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_non_finite import instant
-from forensics.causes._looks_outcome import early, explains
+from forensics.causes._looks_outcome import broke_early, explains
 from forensics.causes._looks_schedule import lr_steady
 from forensics.causes._looks_settings import (
     adaptive_optimizer,
     beta2_long,
     beta2_short,
+    epsilon_large,
     gradient_at_epsilon,
     large_batch,
 )
@@ -96,12 +97,13 @@ CAUSE = Cause(
     clues=(
         *explains(
             (Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED),
-            rarely=(Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE),
+            rarely=(Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE, Outcome.STALLED),
         ),
         Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -DECISIVE),
         Clue("beta2_long", beta2_long, MODERATE, group="settings"),
         Clue("beta2_short", beta2_short, -MODERATE, group="settings"),
-        Clue("gradient_at_epsilon", gradient_at_epsilon, STRONG),
+        Clue("epsilon_large", epsilon_large, DECISIVE, group="epsilon"),
+        Clue("gradient_at_epsilon", gradient_at_epsilon, STRONG, group="epsilon"),
         Clue("gradient_ordinary", gradient_ordinary, MODERATE, group="gradient"),
         Clue("gradient_jumped", gradient_jumped, -MODERATE, group="gradient"),
         Clue("quiet_before", gradient_shrank, WEAK),
@@ -112,7 +114,7 @@ CAUSE = Cause(
         Clue("large_batch", large_batch, WEAK, group="settings"),
         Clue("clipped_all_the_same", clipping_tight, WEAK, group="settings"),
         Clue("no_warning", instant, -MODERATE),
-        Clue("early", early, -MODERATE),
+        Clue("early", broke_early, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,

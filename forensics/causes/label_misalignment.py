@@ -76,7 +76,7 @@ CAUSE = Cause(
         Clue(
             "rests_on_guessing",
             plateau_level("ln_classes", "ln_vocab", "label_entropy"),
-            STRONG,
+            MODERATE,
             -MODERATE,
             group="level",
         ),

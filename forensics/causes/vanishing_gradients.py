@@ -17,7 +17,7 @@ For:
     - A plateau at the entropy of the labels.
 
 Against:
-    - An ordinary gradient norm.
+    - An ordinary gradient norm (of the whole model: the last layers may hide the first).
     - A learning rate of zero or nearly so.
     - Spikes: something large does reach the weights.
 
@@ -73,10 +73,10 @@ CAUSE = Cause(
         *explains((Outcome.STALLED,)),
         Clue("gradient_negligible", gradient_negligible, DECISIVE, group="gradient"),
         Clue("gradient_tiny", gradient_tiny, STRONG, group="gradient"),
-        Clue("gradient_ordinary", gradient_alive, -STRONG, group="gradient"),
+        Clue("gradient_ordinary", gradient_alive, -MODERATE, group="gradient"),
         Clue("layers_vanish", layers_vanish, DECISIVE, -DECISIVE, group="gradient"),
         Clue("residual_off", residual_off, STRONG, -WEAK, group="design"),
-        Clue("saturating", saturating, MODERATE, group="design"),
+        Clue("saturating", saturating, STRONG, group="design"),
         Clue("normalisation_off", normalisation_off, MODERATE, group="design"),
         Clue("at_label_entropy", plateau_level("label_entropy"), MODERATE, group="level"),
         Clue("from_the_start", from_the_start, WEAK, group="level"),

@@ -31,11 +31,11 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes import _facts as facts
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_grew
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_outcome import early, explains
-from forensics.causes._looks_settings import weight_decay_high
+from forensics.causes._looks_settings import weight_decay_extreme, weight_decay_high
 from forensics.causes._looks_updates import weights_shrink
 from forensics.causes._wording import number
 from forensics.findings import Change, Outcome
@@ -82,7 +82,8 @@ CAUSE = Cause(
     claim="Weight decay pulls the weights towards zero faster than the gradients push back.",
     clues=(
         *explains((Outcome.STALLED, Outcome.DIVERGED), rarely=(Outcome.SPIKED_UNRECOVERED,)),
-        Clue("decay_high", weight_decay_high, STRONG, -STRONG),
+        Clue("decay_extreme", weight_decay_extreme, DECISIVE, group="decay"),
+        Clue("decay_high", weight_decay_high, STRONG, -STRONG, group="decay"),
         Clue("weights_shrink", weights_shrink, STRONG, -STRONG),
         Clue("drift", drifted, MODERATE, -MODERATE),
         Clue("repeated_spikes", repeated_events, -MODERATE),

@@ -105,7 +105,9 @@ def test_between_coarse_points_a_jump_may_hide() -> None:
 
 
 def test_a_loss_that_the_logger_made_up_is_no_finite_loss() -> None:
-    hidden = make_episode(EpisodeKind.HIDDEN_NON_FINITE, 199, signal=Signal.GRAD_NORM)
+    hidden = make_episode(
+        EpisodeKind.HIDDEN_NON_FINITE, 199, signal=Signal.GRAD_NORM, how="nan_filter"
+    )
     case = broke_to_nan(
         gradient_first=1, episodes=[non_finite(199, signal=Signal.GRAD_NORM), hidden]
     )
