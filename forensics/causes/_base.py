@@ -38,6 +38,9 @@ class Seen:
     """Where it was seen: logs, configuration, text, checkpoints, batches or replay."""
 
 
+NOT_APPLICABLE = Seen(None)
+"""The question does not arise in this case; nothing would help to check it."""
+
 Look = Callable[[Case], Seen]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._lr_ranges import (
     ANY_OPTIMIZER,
     PER_SAMPLE,
@@ -57,7 +57,7 @@ def lr_high_for_batch(case: Case, factor: float = 3.0) -> Seen:
     """With SGD: the rate per sample is far above that of the linear-scaling recipes."""
     lr, batch = facts.highest_lr(case), case.config.effective_batch
     if optimizer_kind(case) is not OptimizerKind.PLAIN or lr is None or not batch:
-        return Seen(None, "", source="configuration")
+        return NOT_APPLICABLE
     return Seen(
         lr / batch >= factor * PER_SAMPLE,
         f"The learning rate {number(lr)} at {batch:,} samples a step is {number(lr / batch)} per "

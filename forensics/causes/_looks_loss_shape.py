@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Look, Seen
+from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._wording import at_step, count, listing, number, percent, times
 from forensics.findings import Ending, EpisodeKind
 from forensics.signals import Signal
@@ -27,7 +27,7 @@ def escalating(case: Case) -> Seen:
     """The spikes come closer together or grow."""
     runs = case.episodes_of(EpisodeKind.CONSECUTIVE_SPIKES)
     if not runs:
-        return Seen(None, "Needs several spikes to compare.")
+        return NOT_APPLICABLE
     grows = any(bool(e.details.get("escalating")) for e in runs)
     verb = "come closer together or grow" if grows else "neither grow nor come closer together"
     return Seen(grows, f"The spikes {verb}.", (runs[0].onset_step,))
@@ -40,10 +40,7 @@ def drifted(case: Case, points: int = 8) -> Seen:
     ]
     if not found:
         known = bool(case.episodes_of(EpisodeKind.DIVERGENCE, EpisodeKind.LOSS_SPIKE))
-        return Seen(
-            False if known else None,
-            "The loss jumped rather than drifted." if known else "Needs a rise of the loss.",
-        )
+        return Seen(False, "The loss jumped rather than drifted.") if known else NOT_APPLICABLE
     onset, peak, ratio = found[0].onset_step, found[0].peak_step, found[0].details.get("ratio")
     size = f" to {times(float(ratio))} its best level" if ratio is not None else ""
     if peak is not None and peak - onset < points * case.timeline.interval:
@@ -83,7 +80,8 @@ def settled_higher(case: Case) -> Seen:
     found = plateau or settled
     if not found:
         jumped = bool(case.episodes_of(EpisodeKind.LOSS_SPIKE, EpisodeKind.DIVERGENCE))
-        return Seen(False if jumped else None, "The loss did not settle on a higher level.")
+        text = "The loss did not settle on a higher level."
+        return Seen(False, text) if jumped else NOT_APPLICABLE
     level = found[0].details.get("level")
     where = f" near {number(float(level))}" if level is not None else ""
     return Seen(
@@ -130,7 +128,7 @@ def plateau_level(*kinds: str) -> Look:
     def look(case: Case) -> Seen:
         found = case.episodes_of(EpisodeKind.PLATEAU)
         if not found:
-            return Seen(None, "Needs a plateau of the loss.")
+            return NOT_APPLICABLE
         match = [e for e in found if e.details.get("level_kind") in kinds]
         level = (match or list(found))[0]
         value = level.details.get("level", level.baseline)
@@ -151,7 +149,7 @@ def fell_first(case: Case, share: float = 0.05) -> Seen:
         e for e in case.episodes_of(EpisodeKind.PLATEAU) if e.details.get("improvement") is not None
     ]
     if not found:
-        return Seen(None, "Needs a plateau of the loss.")
+        return NOT_APPLICABLE
     gain = float(found[0].details["improvement"])
     fell = gain > share
     return Seen(

@@ -4,7 +4,7 @@ import re
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 
 # Regular expressions; short names must begin a word, or resnet50 would be a t5.
 BATCHNORM = (
@@ -63,7 +63,7 @@ def attention_used(case: Case) -> Seen:
 def recurrent(case: Case) -> Seen:
     """The model is recurrent: its gradients multiply over the length of a sequence."""
     if not case.config.model:
-        return setting(None, "")
+        return NOT_APPLICABLE
     holds = named_after(case, *RECURRENT)
     verb = "is" if holds else "is not"
     return setting(holds, f"{case.config.model} {verb} recurrent.")
@@ -83,7 +83,7 @@ def saturating(case: Case) -> Seen:
     """The activation flattens on both sides, so that gradients shrink with depth."""
     kind = (case.config.activation or "").lower()
     if not kind:
-        return setting(None, "")
+        return NOT_APPLICABLE
     flat = kind in ("sigmoid", "tanh", "logistic", "softsign")
     verb = "flattens" if flat else "does not flatten"
     return setting(flat, f"The activation {kind} {verb} on both sides.")
@@ -93,7 +93,7 @@ def normalisation_off(case: Case) -> Seen:
     """The model is configured without normalisation layers."""
     kind = case.config.normalization
     if kind is None:
-        return setting(None, "")
+        return NOT_APPLICABLE
     return setting(kind == "none", f"The normalisation of the model is {kind}.")
 
 
@@ -104,7 +104,7 @@ def residual_off(case: Case) -> Seen:
     )
     off = facts.flag(case, "no_residual", "no_residuals", "disable_residual")
     if on is None and off is None:
-        return setting(None, "")
+        return NOT_APPLICABLE
     without = bool(off) if on is None else not on
     verb = "has no" if without else "has"
     return setting(without, f"The model {verb} residual connections.")
@@ -153,5 +153,5 @@ def large_vocabulary(case: Case, least: int = 1000) -> Seen:
 def reads_tokens(case: Case) -> Seen:
     """The inputs are tokens, which have no scale of their own."""
     if not case.config.vocab_size:
-        return setting(None, "")
+        return NOT_APPLICABLE
     return setting(True, f"The inputs are tokens from a vocabulary of {case.config.vocab_size:,}.")

@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._wording import at_step, count, listing, times
 from forensics.findings import EpisodeKind
 from forensics.signals import Signal
@@ -23,7 +23,7 @@ def calm_before_nan(case: Case, coarsest: float = 100.0) -> Seen:
     """The last points logged before the first non-finite one were ordinary."""
     broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
     if not broken:
-        return Seen(None, "Needs a step at which a number became non-finite.")
+        return NOT_APPLICABLE
     onset = min(e.onset_step for e in broken)
     warned = _warnings_before(case, onset)
     if warned:
@@ -67,7 +67,9 @@ def after_one_update(case: Case) -> Seen:
     """The first loss was finite and the second was not: the first update did it."""
     first = case.timeline.first_step
     broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
-    if not broken or not facts.starts_at_beginning(case) or case.timeline.interval > 1:
+    if not broken:
+        return NOT_APPLICABLE
+    if not facts.starts_at_beginning(case) or case.timeline.interval > 1:
         return Seen(None, "Needs the losses of the first two steps.")
     onset = min(e.onset_step for e in broken)
     return Seen(
@@ -80,7 +82,7 @@ def isolated_non_finite(case: Case) -> Seen:
     """Single non-finite points with finite neighbours: the weights stayed finite."""
     found = [e for e in case.episodes_of(EpisodeKind.NON_FINITE) if e.signal is Signal.TRAIN_LOSS]
     if not found:
-        return Seen(None, "Needs a non-finite training loss.")
+        return NOT_APPLICABLE
     lasting = any(bool(e.details.get("persistent")) for e in found)
     amount = sum(int(e.details.get("count", 1)) for e in found)
     steps = tuple(e.onset_step for e in found)
@@ -98,7 +100,9 @@ def validation_still_finite(case: Case) -> Seen:
     """The training loss is NaN while the validation loss stays finite."""
     broken = [e for e in case.episodes_of(EpisodeKind.NON_FINITE) if e.signal is Signal.TRAIN_LOSS]
     track = case.track(Signal.EVAL_LOSS)
-    if not broken or track is None:
+    if not broken:
+        return NOT_APPLICABLE
+    if track is None:
         return Seen(None, "Needs a validation after the training loss became non-finite.")
     onset = min(e.onset_step for e in broken)
     later = track.step > onset
@@ -116,7 +120,8 @@ def exact_zero(case: Case) -> Seen:
     """The logger shows 0.0, or another finite number, for a NaN."""
     found = case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE)
     if not found:
-        return Seen(False if case.track(Signal.TRAIN_LOSS) else None, "No NaN hides in the log.")
+        known = case.track(Signal.TRAIN_LOSS) is not None
+        return Seen(False, "No NaN hides in the log.") if known else NOT_APPLICABLE
     return Seen(
         True,
         f"From {at_step(found[0].onset_step)} the log shows finite numbers where the loss or the "
@@ -130,7 +135,7 @@ def one_part_broke(case: Case) -> Seen:
     parts = [t for t in case.timeline.others if t.signal is Signal.LOSS_COMPONENT]
     onsets = {t.tag: int(t.step[~t.finite][0]) for t in parts if not t.finite.all()}
     if len(parts) < 2 or not onsets:
-        return Seen(None, "")
+        return NOT_APPLICABLE
     first = min(onsets.values())
     broken = [tag for tag, step in onsets.items() if step == first]
     return Seen(

@@ -2,7 +2,7 @@
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import DECISIVE, STRONG, Clue, Look, Seen
+from forensics.causes._base import DECISIVE, NOT_APPLICABLE, STRONG, Clue, Look, Seen
 from forensics.causes._wording import at_step, count
 from forensics.findings import Episode, EpisodeKind, Outcome, Severity
 from forensics.signals import Signal
@@ -46,10 +46,10 @@ def early(case: Case) -> Seen:
     """The failure began while training was only beginning."""
     onset = case.judgement.onset_step
     if onset is None or not facts.counts_steps(case):
-        return Seen(None, "Needs an onset counted in steps.")
+        return NOT_APPLICABLE
     sure, limit = facts.surely_early(case), facts.early_limit(case)
     if sure < onset <= limit:
-        return Seen(None, "")
+        return NOT_APPLICABLE
     is_early = onset <= sure
     place, bound = ("within", sure) if is_early else ("after", limit)
     return Seen(
@@ -63,7 +63,7 @@ def early(case: Case) -> Seen:
 def broke_early(case: Case) -> Seen:
     """The same, where the failure is a loss that rose or broke: a plateau always begins early."""
     if case.judgement.outcome not in (*BROKE, Outcome.SPIKED_RECOVERED):
-        return Seen(None, "")
+        return NOT_APPLICABLE
     return early(case)
 
 
@@ -79,7 +79,9 @@ def from_the_start(case: Case) -> Seen:
             (first.onset_step,),
         )
     onset = case.judgement.onset_step
-    if onset is None or not facts.starts_at_beginning(case):
+    if onset is None:
+        return NOT_APPLICABLE
+    if not facts.starts_at_beginning(case):
         return Seen(None, "Needs a log that begins with the run.")
     limit = case.timeline.first_step + 2 * case.timeline.interval
     return Seen(
@@ -105,6 +107,8 @@ def before_any_update(case: Case) -> Seen:
         for e in case.episodes_of(EpisodeKind.NON_FINITE)
         if e.signal in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) and e.onset_step == first
     ]
+    if not case.episodes_of(EpisodeKind.NON_FINITE):
+        return NOT_APPLICABLE
     if not facts.counts_steps(case) or first > 1 or case.timeline.interval > 1:
         return Seen(None, "Needs the loss of the very first step.")
     if not found:

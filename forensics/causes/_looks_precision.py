@@ -6,7 +6,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_model import named_after
 from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import EpisodeKind, Severity
@@ -126,7 +126,7 @@ def overflow_traceless(case: Case) -> Seen:
 def born_in_bf16(case: Case) -> Seen:
     """A model whose family was pretrained in bf16 is trained in fp16."""
     if not case.config.model or half_precision(case).holds is not True:
-        return Seen(None, "", source="configuration")
+        return NOT_APPLICABLE
     born = named_after(case, *_BORN_BF16)
     verb = "comes" if born else "does not come"
     return Seen(
@@ -184,7 +184,7 @@ def updates_rounded_away(case: Case, limit: float = 1e-5) -> Seen:
     whole = facts.flag(case, "pure_bf16", "bf16_full", "full_bf16", "bf16_weights")
     lr = facts.highest_lr(case)
     if case.config.precision != "bf16" or lr is None:
-        return Seen(None, "", source="configuration")
+        return NOT_APPLICABLE
     return Seen(
         bool(whole) or lr <= limit,
         f"The run trains in bf16 at a learning rate of {number(lr)}; an update below 1/256 of a "
@@ -197,7 +197,7 @@ def ready_made_trainer(case: Case) -> Seen:
     """The update is made by a trainer that unscales before it clips."""
     name = (case.config.framework or "").lower()
     if not name:
-        return Seen(None, "", source="configuration")
+        return NOT_APPLICABLE
     known = ("transformers", "hugging", "lightning", "deepspeed", "megatron", "mmengine")
     ready = any(part in name for part in known)
     whose = "a ready-made trainer" if ready else "no trainer known to order it rightly"

@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_outcome import BROKE
 from forensics.causes._wording import at_step, number, percent
 from forensics.findings import EpisodeKind, Outcome
@@ -13,6 +13,8 @@ from forensics.signals import Signal
 
 def onset_near_peak(case: Case, share: float = 0.7) -> Seen:
     """The failure began while the rate was near its peak."""
+    if _rise(case) is None:
+        return NOT_APPLICABLE
     place = _share_of_peak(case)
     if place is None or _mostly_at(case, share):
         return Seen(None, "Needs a learning rate that changes, logged around the onset.")
@@ -35,6 +37,8 @@ def _mostly_at(case: Case, share: float, most: float = 0.8) -> bool:
 
 def onset_after_decay(case: Case, share: float = 0.3) -> Seen:
     """The failure began when the rate had fallen far below its peak."""
+    if _rise(case) is None:
+        return NOT_APPLICABLE
     place = _share_of_peak(case)
     if place is None:
         return Seen(None, "Needs the learning rate, logged around the onset.")
@@ -59,7 +63,9 @@ def _share_of_peak(case: Case) -> tuple[float, float, int] | None:
 def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
     """The failure began as the warm-up ended, or within three times its length."""
     onset, warmup = _rise(case), facts.warmup_steps(case)
-    if onset is None or warmup is None or not facts.counts_steps(case):
+    if onset is None or not facts.counts_steps(case):
+        return NOT_APPLICABLE
+    if warmup is None:
         return Seen(None, "Needs the length of the warm-up.")
     around = warmup >= least and 0.7 * warmup <= onset <= 3 * warmup
     return Seen(
@@ -70,7 +76,9 @@ def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
 def onset_at_warmup_end(case: Case, least: int = 50, margin: float = 0.1) -> Seen:
     """The failure began within a tenth of the end of the warm-up, where the rate peaks."""
     onset, warmup = _rise(case), facts.warmup_steps(case)
-    if onset is None or warmup is None or not facts.counts_steps(case):
+    if onset is None or not facts.counts_steps(case):
+        return NOT_APPLICABLE
+    if warmup is None:
         return Seen(None, "Needs the length of the warm-up.")
     at_end = warmup >= least and abs(onset - warmup) <= margin * warmup + case.timeline.interval
     return Seen(
@@ -83,7 +91,9 @@ def onset_at_warmup_end(case: Case, least: int = 50, margin: float = 0.1) -> See
 def onset_while_rising(case: Case) -> Seen:
     """The failure began while the warm-up was still raising the rate."""
     onset, warmup = _rise(case), facts.warmup_steps(case)
-    if onset is None or warmup is None or not facts.counts_steps(case):
+    if onset is None or not facts.counts_steps(case):
+        return NOT_APPLICABLE
+    if warmup is None:
         return Seen(None, "Needs the length of the warm-up.")
     rising = warmup > 1 and onset < 0.7 * warmup
     return Seen(
@@ -111,7 +121,7 @@ def warmup_short(case: Case, share: float = 0.01, memory_share: float = 0.1) -> 
     """There is a warm-up, but a far shorter one than optimizer and length of run ask for."""
     warmup = facts.warmup_steps(case)
     if warmup is None or warmup <= 1:
-        return Seen(None, "")
+        return NOT_APPLICABLE
     asked = memory_share * facts.optimizer_memory(case)
     if case.config.total_steps:
         asked = min(asked, share * case.config.total_steps)
@@ -125,14 +135,16 @@ def warmup_short(case: Case, share: float = 0.01, memory_share: float = 0.1) -> 
 def loss_follows_lr(case: Case, fall: float = 0.5) -> Seen:
     """After the failure the loss came back only as the rate came down."""
     onset = _rise(case)
-    lr = None if onset is None else facts.since(case, Signal.LR, onset, 8)
-    loss = None if onset is None else facts.since(case, Signal.TRAIN_LOSS, onset, 8)
-    if onset is None or lr is None or loss is None:
+    if onset is None:
+        return NOT_APPLICABLE
+    lr = facts.since(case, Signal.LR, onset, 8)
+    loss = facts.since(case, Signal.TRAIN_LOSS, onset, 8)
+    if lr is None or loss is None:
         return Seen(None, "Needs loss and learning rate after the onset.")
     top, end = float(np.max(loss.value)), float(np.median(loss.value[-3:]))
     start = float(np.median(_head(case, onset)))
     if top < 1.2 * start:
-        return Seen(None, "Needs a loss that rose.")
+        return NOT_APPLICABLE
     if end > start + 0.5 * (top - start):
         return Seen(
             False, f"The loss did not come back: {number(top)} at worst, {number(end)} last."
@@ -159,7 +171,9 @@ def _head(case: Case, onset: int) -> np.ndarray:
 def never_decayed(case: Case) -> Seen:
     """The rate was still at its peak late in training."""
     onset, held = _rise(case), _held_peak(case)
-    if onset is None or held is None:
+    if onset is None:
+        return NOT_APPLICABLE
+    if held is None:
         return Seen(None, "Needs the schedule of the learning rate.")
     if not held:
         return Seen(False, "The learning rate follows a schedule that decays.")
@@ -182,8 +196,10 @@ def _held_peak(case: Case) -> bool | None:
 
 def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
     """The rate hardly changed in the last points before the failure."""
+    if _rise(case) is None:
+        return NOT_APPLICABLE
     found = facts.before(case, Signal.LR, _rise(case), 8)
-    if found is None or _rise(case) is None:
+    if found is None:
         return Seen(None, "Needs the learning rate before the onset.")
     last = found.value[-window:]
     top = float(np.max(last))
@@ -198,7 +214,9 @@ def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
 def lr_jumped(case: Case, window: int = 50) -> Seen:
     """The rate jumped up shortly before the failure."""
     onset = _rise(case)
-    if onset is None or case.lr is None:
+    if onset is None:
+        return NOT_APPLICABLE
+    if case.lr is None:
         return Seen(None, "Needs the learning rate before the onset.")
     jumps = {e.onset_step for e in case.episodes_of(EpisodeKind.LR_JUMP)} | set(case.lr.jumps)
     reach = onset - window * case.timeline.interval
@@ -218,7 +236,7 @@ def lowered_in_vain(case: Case) -> Seen:
         and e.details.get("lr_after") is not None
     ]
     if onset is None or not lowered:
-        return Seen(None, "")
+        return NOT_APPLICABLE
     first = lowered[0]
     text = (
         f"At {at_step(first.onset_step)} training resumed at a learning rate of "

@@ -2,7 +2,7 @@
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Look, Seen
+from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._looks_model import parameter_count, setting
 from forensics.causes._lr_ranges import OptimizerKind, optimizer_kind
 from forensics.causes._wording import count, number
@@ -35,7 +35,7 @@ def beta2_long(case: Case) -> Seen:
 def beta2_short(case: Case) -> Seen:
     """Adam's second moment follows the gradient closely."""
     if case.config.betas is None:
-        return setting(None, "")
+        return NOT_APPLICABLE
     beta2 = case.config.betas[1]
     return setting(beta2 <= 0.96, f"beta2 = {beta2:g} lets the second moment follow quickly.")
 

@@ -57,6 +57,7 @@ from forensics.causes._looks_settings import (
 from forensics.findings import Change, Outcome
 
 CALMER_BETA2 = 0.95
+USUAL_EPSILON = 1e-8
 
 
 def _verify(case: Case) -> str:
@@ -70,9 +71,10 @@ def _verify(case: Case) -> str:
 def _fix(case: Case) -> list[str]:
     betas = case.config.betas
     now = f" from {betas[1]:g}" if betas else ""
+    calmer = f"Lower beta2{now} to {CALMER_BETA2:g} (at most 0.99) and resume from "
     return [
-        f"Lower beta2{now} to {CALMER_BETA2:g} (at most 0.99) and resume from "
-        f"{changes.restart_from(case)}.",
+        *_lower_epsilon(case),
+        f"{calmer}{changes.restart_from(case)}.",
         "Bound the update of each tensor by dividing its learning rate by max(1, RMS_t), as "
         "StableAdamW does.",
         "Check the share of entries whose second moment is below epsilon before changing epsilon; "
@@ -80,7 +82,15 @@ def _fix(case: Case) -> list[str]:
     ]
 
 
+def _lower_epsilon(case: Case) -> list[str]:
+    if not epsilon_large(case).holds:
+        return []
+    return [f"Lower epsilon from {case.config.eps:g} to {USUAL_EPSILON:g}."]
+
+
 def _changes(case: Case) -> tuple[Change, ...]:
+    if epsilon_large(case).holds:
+        return (Change("adam_epsilon", case.config.eps, USUAL_EPSILON),)
     betas = case.config.betas
     if betas is not None and betas[1] <= CALMER_BETA2:
         return ()

@@ -1,8 +1,17 @@
 import numpy as np
 
 from forensics.causes.adam_instability import CAUSE
+from forensics.findings import Change
 from tests.causes.cases import healthy_case
-from tests.causes.failures import RUN, diverged, gradient_jump, lasting_spike, recipe, settled
+from tests.causes.failures import (
+    RUN,
+    diverged,
+    gradient_jump,
+    lasting_spike,
+    recipe,
+    settled,
+    stalled,
+)
 from tests.causes.shapes import loss_spike, probability, winner
 
 NAME = "adam_instability"
@@ -48,3 +57,10 @@ def test_wins_after_a_quiet_phase_at_a_steady_rate() -> None:
 
 def test_beta2_is_not_lowered_twice() -> None:
     assert CAUSE.changes(diverged()) == ()
+
+
+def test_a_huge_epsilon_stalls_a_run() -> None:
+    usual, huge = (stalled(config=recipe(eps=e, num_classes=10)) for e in (1e-8, 0.1))
+    assert probability(huge, NAME) > 5 * probability(usual, NAME)
+    assert CAUSE.changes(huge) == (Change("adam_epsilon", 0.1, 1e-8),)
+    assert "epsilon" in CAUSE.fix(huge)[0]
