@@ -45,12 +45,14 @@ SAMPLES = {
     ),
     "lightning_healthy": Sample("lightning_healthy.py"),
     "lightning_overfit": Sample("lightning_overfit.py"),
+    "lightning_validation_class_order": Sample("validation_class_order.py"),
     "torch_bad_batch": Sample("bad_batch.py"),
     "torch_consecutive_spikes": Sample("consecutive_spikes.py"),
     "torch_no_warmup_blow_up": Sample("no_warmup_blow_up.py"),
     "torch_no_warmup_stall": Sample("no_warmup_stall.py"),
     "torch_out_of_memory": Sample("memory_leak.py"),
     "torch_resume_without_optimizer": Sample("resume_without_optimizer.py"),
+    "torch_weights_not_updated": Sample("weights_not_updated.py"),
 }
 
 
