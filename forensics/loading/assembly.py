@@ -59,9 +59,10 @@ def assemble(path: Path, parts: Share, found: Discovery) -> Run:
 def _config(parts: Share, found: Discovery) -> tuple[Config, tuple[Note, ...]]:
     """Own settings before common ones; of each, those written closest to what ran first."""
     own, common = (_most_trusted_first(sources) for sources in (parts.own, parts.common))
-    written = [(s.path, s.reading.settings) for s in (*own, *common) if s.reading.settings]
+    written = [(s.path, s.reading.settings) for s in own if s.reading.settings]
+    shared = [(s.path, s.reading.settings) for s in common]  # made to be overridden
     guessed = [*_world_size(parts.checkpoints, found), *_framework(own)]
-    return make_config([*written, *guessed]), conflicts(written)
+    return make_config([*written, *shared, *guessed]), conflicts(written)
 
 
 def _most_trusted_first(sources: Sequence[Source]) -> list[Source]:
