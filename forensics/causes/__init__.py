@@ -66,14 +66,22 @@ def _weight(clue: Clue, look: Seen) -> float:
     return clue.present if look.holds else clue.absent
 
 
+def _shown(weighed: list[tuple[Clue, Seen, float]]) -> list[tuple[Clue, Seen, float]]:
+    """What weighs, strongest first; of a group the strongest for and the strongest against."""
+    strongest: dict[tuple[str, bool], tuple[Clue, Seen, float]] = {}
+    for clue, look, nats in sorted(weighed, key=lambda w: -abs(w[2])):
+        if nats != 0:
+            strongest.setdefault((clue.group or clue.name, nats > 0), (clue, look, nats))
+    return list(strongest.values())
+
+
 def _hypothesis(
     case: Case, cause: Cause, place: int, probability: float, seen: list[tuple[Clue, Seen]]
 ) -> Hypothesis:
     weighed = [(clue, look, _weight(clue, look)) for clue, look in seen]
     evidence = tuple(
         Evidence(look.text, nats > 0, nats, look.source, clue.name, look.steps)
-        for clue, look, nats in sorted(weighed, key=lambda w: -abs(w[2]))
-        if nats != 0
+        for clue, look, nats in _shown(weighed)
     )
     unchecked = tuple(look.text for _, look, _ in weighed if look.holds is None and look.text)
     return Hypothesis(

@@ -24,14 +24,11 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
         for e in _jumps(case)
         if float(e.details.get("ratio") or 0) >= ratio and _leads_up(case, e, onset)
     ]
+    if not jumps and case.timeline.interval > 2:
+        return Seen(None, "Needs the gradient norm of every step: between two points a jump hides.")
     if not jumps:
         level = f" (median {number(usual)})" if usual is not None else ""
-        # Between the points of a coarse log a jump of one step stays unseen.
-        fine = case.timeline.interval <= 2
-        return Seen(
-            False if fine else None,
-            f"The gradient norm made no logged jump of {number(ratio)} times its median{level}.",
-        )
+        return Seen(False, f"The gradient norm never jumped to {times(ratio)} its median{level}.")
     worst = max(jumps, key=lambda e: float(e.details["ratio"]))
     peak = f" to {number(worst.peak_value)}" if worst.peak_value is not None else ""
     return Seen(
@@ -44,9 +41,10 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
 
 def gradient_spiked(case: Case) -> Seen:
     """The norm left its band upward, by whatever the log caught of it."""
-    seen = gradient_jumped(case, ratio=3.0)
-    measured = facts.overall_gradient(case) is not None and facts.usual_gradient(case) is not None
-    return Seen(False, seen.text) if seen.holds is None and measured else seen
+    seen, usual = gradient_jumped(case, ratio=3.0), facts.usual_gradient(case)
+    if seen.holds is None and usual is not None and not _not_measured(case):
+        return Seen(False, f"No logged gradient norm leaves the band around {number(usual)}.")
+    return seen
 
 
 def gradient_led(case: Case) -> Seen:

@@ -210,3 +210,12 @@ def test_advice_needs_no_log(cause: Cause) -> None:
     assert cause.fix(BARE)
     assert isinstance(cause.changes(BARE), tuple)
     assert isinstance(cause.skip(BARE), tuple)
+
+
+def test_of_a_group_only_what_counts_is_shown() -> None:
+    config = Config(optimizer="adam", lr_peak=0.1, clip_threshold=0.0)
+    case = make_case(loss=np.ones(50), outcome=Outcome.DIVERGED, onset=30, config=config)
+    groups = {c.name: {k.name: k.group or k.name for k in c.clues} for c in all_causes()}
+    for hypothesis in rank(case)[0]:
+        shown = [(groups[hypothesis.cause][e.clue], e.supports) for e in hypothesis.evidence]
+        assert len(shown) == len(set(shown))
