@@ -10,12 +10,13 @@ How it shows:
     breaks or stays on a level it would have passed. The gradient norm is largest at the start.
 
 For:
-    - The failure lies within the first 2 / (1 - beta2) steps, 5 % of the run, or three warm-ups.
+    - The failure lies within the first 5 % of the run (100 steps where its length is not known),
+      or within three warm-ups.
     - The first logged rate is the peak, or the warm-up is shorter than 1 % of the run.
     - The rate itself is within the documented range.
 
 Against:
-    - Training went well long past that stretch.
+    - Training went well long after the second moment had filled, in 2 / (1 - beta2) steps.
     - A warm-up of ordinary length was there.
     - The rate is so high that no warm-up would make it safe.
     - A number was non-finite before any update.
