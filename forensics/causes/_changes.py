@@ -1,5 +1,6 @@
 """Settings to change and places to restart from, with the numbers of the run at hand."""
 
+from functools import lru_cache
 from math import floor, log10
 
 import numpy as np
@@ -61,12 +62,17 @@ def lower_lr(case: Case) -> Change | None:
 
 def clip_norm(case: Case) -> Change:
     """The threshold to clip at: the 90th percentile of the healthy norms, else 1.0."""
-    healthy = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 20)
-    target = DEFAULT_CLIP
-    if healthy is not None and np.any(healthy.value > 0):
-        target = round_to(float(np.percentile(healthy.value[healthy.value > 0], 90)))
-    now = case.config.clip_threshold
+    target, now = _healthy_norm(case) or DEFAULT_CLIP, case.config.clip_threshold
     return Change("max_grad_norm", now, min(now, target) if now else target)
+
+
+@lru_cache(maxsize=4)
+def _healthy_norm(case: Case) -> float | None:
+    """90th percentile of the gradient norm before the onset; cached, since many causes ask."""
+    healthy = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 20)
+    if healthy is None or not np.any(healthy.value > 0):
+        return None
+    return round_to(float(np.percentile(healthy.value[healthy.value > 0], 90)))
 
 
 def longer_warmup(case: Case) -> Change:

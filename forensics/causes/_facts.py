@@ -1,6 +1,7 @@
 """Facts about a case on which several looks rest; None where the run does not say."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 
 import numpy as np
@@ -131,11 +132,13 @@ def initial_loss(case: Case) -> float | None:
     return None if found is None else float(found.value[0])
 
 
+@lru_cache(maxsize=4)
 def usual_gradient(case: Case, least: int = 8) -> float | None:
     """Median gradient norm before the onset (of the whole run where there is none)."""
     return _median_positive(before(case, Signal.GRAD_NORM, case.judgement.onset_step, least))
 
 
+@lru_cache(maxsize=4)
 def overall_gradient(case: Case) -> float | None:
     """Median gradient norm of the whole run; 0.000 all along means that it was not measured."""
     found = points(case.track(Signal.GRAD_NORM))

@@ -141,6 +141,8 @@ def norm_follows_scale(case: Case, least: float = 0.9) -> Seen:
     norm, scale = case.track(Signal.GRAD_NORM), case.track(Signal.LOSS_SCALE)
     if norm is None or scale is None:
         return Seen(None, "Needs the gradient norm and the loss scale of the same steps.")
+    if not len(scale) or float(np.ptp(scale.value)) == 0:
+        return Seen(None, "Needs a loss scale that changes.")
     _, at, there = np.intersect1d(norm.step, scale.step, return_indices=True)
     pairs = np.column_stack([norm.value[at], scale.value[there]])
     pairs = np.log2(pairs[(np.isfinite(pairs) & (pairs > 0)).all(axis=1)])
