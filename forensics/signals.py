@@ -69,7 +69,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (
         r".*_vs_(?:samples|tokens|steps|gradient_steps)|hp_metric|total_flos|.*runtime|eta(?:_seconds)?|wall|gb_free|"
         r"percentage|elapsed_time.*|remaining_time|data_time|data|.*num_examples|preemption_count|"
-        r"score|total_duration|accumulated_.*|_runtime|seed|step_avg|avg|train_wall|"
+        r"(?:avg_)?(?:batch|reader)_cost|score|total_duration|accumulated_.*|_runtime|seed|step_avg|avg|train_wall|"
         r".*(?:steps|samples|iterations)_per_second|version|sample_generation",
         Signal.IGNORED,
     ),

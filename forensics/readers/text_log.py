@@ -67,8 +67,8 @@ def _logs(text: bytes) -> bool:
     stream = Stream()
     for batch in _batches(text):
         stream.feed(batch)
-    kinds = {event.kind for event in stream.events.finish()[0]}
-    return stream.rows >= 2 or bool(kinds - _WEAK)
+    kinds = {event.kind for event in stream.found.events.finish()[0]}
+    return stream.found.rows >= 2 or bool(kinds - _WEAK)
 
 
 def _batches(text: bytes) -> Iterator[Batch]:
@@ -98,7 +98,7 @@ def read(probe: Probe, progress: Progress) -> Reading:
     except OSError as error:
         raise UnreadableFile(f"{probe.source}: cannot be read ({error.strerror})") from error
     stream.close()
-    return assemble(stream, probe.source)
+    return assemble(stream.found, probe.source)
 
 
 READER = Reader("training log", 90, sniff, read)

@@ -26,6 +26,7 @@ class Absent:
     tag: str
     at: Ordinals
     x: Ordinals
+    stamp: Values | None
 
 
 def absent_losses(placed: Sequence[Placed]) -> list[Absent]:
@@ -41,7 +42,9 @@ def absent_losses(placed: Sequence[Placed]) -> list[Absent]:
         unskipped = _column(p, Signal.SKIPPED_STEPS, 0.0) == 0
         chosen = unskipped if expected else unskipped & _bad_gradient(p)
         tags = sorted(expected) if own else ["lm loss"]
-        found += [Absent(tag, p.rows.at[chosen], p.x[chosen]) for tag in tags if chosen.any()]
+        stamp = None if p.rows.stamp is None else p.rows.stamp[chosen]
+        at, x = p.rows.at[chosen], p.x[chosen]
+        found += [Absent(tag, at, x, stamp) for tag in tags if chosen.any()]
     return found
 
 

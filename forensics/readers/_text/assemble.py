@@ -15,7 +15,7 @@ from forensics.readers._text.overflow import LOSS_SCALE_TAG, ScalePoint
 from forensics.readers._text.repaints import new_points
 from forensics.readers._text.rows import Ordinals
 from forensics.readers._text.series import Points, build, points_absent, points_of, points_told
-from forensics.readers._text.stream import Stream
+from forensics.readers._text.slow import Slow
 from forensics.run import Axis, Note, Series, TextEvidence, TextKind
 from forensics.signals import Signal, classify
 
@@ -29,11 +29,11 @@ _FATAL = {
 _MOST_NAMED = 8
 
 
-def assemble(stream: Stream, source: str) -> Reading:
-    """Everything that a stream has read, as one `Reading`."""
-    tables = stream.store.finish()
-    events, counts = stream.events.finish()
-    headers = _headers(stream, events)
+def assemble(found: Slow, source: str) -> Reading:
+    """Everything that was found, as one `Reading`."""
+    tables = found.store.finish()
+    events, counts = found.events.finish()
+    headers = _headers(found, events)
     attempts = _attempts(headers, events, [t.at for t in tables if t.layout.measures])
     settings, notes = _settings(headers, attempts)
     placed, texts = place(tables, settings)
@@ -43,7 +43,7 @@ def assemble(stream: Stream, source: str) -> Reading:
     if absent:
         n = sum(len(a.at) for a in absent if a.tag == absent[0].tag)
         notes.append(f"{n} iteration lines lack their loss, which is how Megatron prints NaN")
-    overflowed, scales = stream.overflows.finish(steps.at, steps.x.astype(np.int64))
+    overflowed, scales = found.overflows.finish(steps.at, steps.x.astype(np.int64))
     events += overflowed[:_KEPT] + overflowed[_KEPT:][-10:]
     counts[TextKind.OVERFLOW] = counts.get(TextKind.OVERFLOW, 0) + len(overflowed)
     events = [e for e in events if e.kind is not TextKind.RUN_STARTED]
@@ -56,7 +56,7 @@ def assemble(stream: Stream, source: str) -> Reading:
         *points_absent(absent),
     ]
     series = build(points, source, np.array(borders, dtype=np.int64))
-    series += _extra(stream, scales, steps, series, source)
+    series += _extra(found, scales, steps, series, source)
     notes += _count_notes(counts)
     return Reading(
         series,
@@ -70,11 +70,11 @@ def assemble(stream: Stream, source: str) -> Reading:
 _KEPT = 40
 
 
-def _headers(stream: Stream, events: Sequence[Event]) -> list[Header]:
+def _headers(found: Slow, events: Sequence[Event]) -> list[Header]:
     """Argument dumps, and lines that say that training starts."""
     said = [e for e in events if e.kind is TextKind.RUN_STARTED]
-    found = [*stream.headers.found, *(Header(e.at, e.line, e.text, {}, opens=True) for e in said)]
-    return sorted(found, key=lambda header: header.at)
+    headers = [*found.headers.found, *(Header(e.at, e.line, e.text, {}, opens=True) for e in said)]
+    return sorted(headers, key=lambda header: header.at)
 
 
 def _attempts(
@@ -129,7 +129,7 @@ def _whole(x: float) -> int | None:
 
 
 def _extra(
-    stream: Stream,
+    found: Slow,
     scales: Sequence[ScalePoint],
     steps: Track,
     series: Sequence[Series],
@@ -148,7 +148,7 @@ def _extra(
                 last_wins=True,
             )
         )
-    guards = stream.events.guards
+    guards = found.events.guards
     if guards:
         at = np.array([g.at for g in guards], dtype=np.int64)
         before = np.nan_to_num(steps.before(at), nan=0.0)

@@ -34,6 +34,7 @@ class BlockRow:
 
     layout: Layout
     texts: tuple[str, ...]
+    stamp: str | None = None
 
 
 Cell = tuple[str, Role, str]

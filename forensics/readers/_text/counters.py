@@ -61,6 +61,9 @@ _TRAIN_EPOCH = re.compile(r"^[\s\x1f]*Train(?:ing)?:\s*(?P<n>\d+)\s*(?=\[)")
 _LEADING = re.compile(
     rf"^[\s{HIDDEN}]*[\[(]?\s*(?P<n>{_WHOLE})\s*/\s*(?P<total>{_WHOLE}|Unknown|\?)\s*[\])]?(?![\w.])"
 )
+_LEADING_BRACKETS = re.compile(
+    rf"^[\s{HIDDEN}]*\[\s*(?P<epoch>\d+)\s*/\s*\d+\]\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]"
+)
 _LEADING_PAIR = re.compile(rf"^[\s{HIDDEN}]*\[\s*(?P<epoch>\d+),\s*(?P<n>\d+)\]")
 _LEADING_NUMBER = re.compile(rf"^[\s{HIDDEN}]*(?:\[(?P<a>\d+)\](?=\s)|(?P<b>\d+):(?=\s))")
 _TRAILING_SAMPLES = re.compile(r"\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]\s*$")
@@ -127,10 +130,12 @@ def _find_bare(text: str, found: list[Counter]) -> str:
     """Counters without a name, only where nothing better was found."""
     if any(counter.role is not Role.EPOCH for counter in found):
         return text
-    match = _LEADING_PAIR.match(text)
+    match = _LEADING_BRACKETS.match(text) or _LEADING_PAIR.match(text)
     if match is not None and not found:
         found.append(Counter(Role.EPOCH, "epoch", match.span("epoch")))
         found.append(Counter(Role.COUNT, "batch", match.span("n")))
+        if "total" in match.groupdict():
+            found.append(Counter(Role.TOTAL, "batch", match.span("total")))
         return _hide(text, *match.span())
     match = _MODE_BRACKET.search(text) or _LEADING.match(text)
     if match is not None:

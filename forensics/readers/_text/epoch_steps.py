@@ -7,7 +7,7 @@ bar, steps per epoch and the logging interval may be known from the settings.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -74,24 +74,29 @@ def _from_bars(at: Ordinals, epoch: Values, bars: Sequence[Rows]) -> Ordinals | 
         return None
     table = np.concatenate(drawn)
     table = table[np.argsort(table[:, 0], kind="stable")]
-    following = np.minimum(np.searchsorted(table[:, 0], at), len(table) - 1)
-    near = (table[following, 0] >= at) & (table[following, 0] - at <= _NEAR)
+    # drawn anew on the next line; or, where line breaks were lost, glued to the dictionary
+    found = [_next_bar(at, epoch, table, side) for side in ("right", "left")]
+    agreement, steps = max(found, key=lambda one: one[0])
+    return steps if agreement >= _AGREE else None
+
+
+def _next_bar(
+    at: Ordinals, epoch: Values, table: Values, side: Literal["left", "right"]
+) -> tuple[float, Ordinals]:
+    """The step of the next bar after each dictionary, and the share of them that can be right."""
+    following = np.minimum(np.searchsorted(table[:, 0], at, side=side), len(table) - 1)
+    ahead = table[following, 0] - at
+    near = (ahead >= 0) & (ahead <= _NEAR)
     totals = Counter(table[following[near], 2].tolist())
-    if not totals:
-        return None
-    total = totals.most_common(1)[0][0]
-    good = near & (table[following, 2] == total)
+    good = near & (table[following, 2] == totals.most_common(1)[0][0]) if totals else near
     steps = np.where(good, table[following, 1], np.nan)
-    per_epoch = (
-        float(np.median(steps[good & (epoch > 0)] / epoch[good & (epoch > 0)]))
-        if good.any()
-        else 0.0
-    )
-    expected = per_epoch * epoch
-    agrees = np.abs(steps - expected) <= 1 + per_epoch * _tolerance(epoch)
-    if not per_epoch or agrees[good].mean() < _AGREE:
-        return None
-    return np.where(good, steps, np.rint(expected)).astype(np.int64)
+    timed = good & (epoch > 0)
+    if not timed.any():
+        return 0.0, np.zeros(len(at), np.int64)
+    per_epoch = float(np.median(steps[timed] / epoch[timed]))
+    agrees = np.abs(steps - per_epoch * epoch) <= 1 + per_epoch * _tolerance(epoch)
+    filled = np.where(good, steps, np.rint(per_epoch * epoch))
+    return float(agrees[good].mean()), filled.astype(np.int64)
 
 
 def _counts(rows: Rows) -> Values:

@@ -31,7 +31,7 @@ _TALK = re.compile(
     r"|(?:may|could|can) (?:cause|lead|result|run|be)|will (?:be checked|check|stop if|abort if|terminate)"
     r"|check(?:ing)? for|checks? whether|detect_anomaly)\b"
     r".{0,40}(?:out of memory|oom|nan|inf\b|non-?finite|overflow|killed|resume)"
-    r"|--[\w-]*(?:nan|inf|oom)\w*"
+    r"|--[\w-]*(?:nan|inf|oom)\w*|number of (?:skipped|nan) iterations"
     r"|(?:nan|inf|finite|overflow|resume|oom)\w*['\"]?\s*(?:[:=]|\.{3,})\s*['\"]?(?:true|false|none|null)\b"
     ")"
 )
@@ -176,10 +176,10 @@ RULES: tuple[Rule, ...] = (
         r"is not finite\. Previous best",
         r"returned nan values in its \d+th output",
         r"nonfinite_guard:\s*abort",
-        rf"{_QUANTITY}.{{0,40}}{_BAD}.{{0,60}}\b{_ENDING}",
-        rf"\b{_ENDING}.{{0,60}}{_BAD}.{{0,40}}{_QUANTITY}",
-        rf"{_BAD} (?:training )?{_QUANTITY}.{{0,40}}\b{_ENDING}",
-        rf"^[\w.]*(?:Error|Exception): .{{0,60}}(?:{_QUANTITY}.{{0,40}}{_BAD}|{_BAD}.{{0,40}}{_QUANTITY})",
+        rf"{_QUANTITY}[^|]{{0,40}}{_BAD}[^|]{{0,60}}\b{_ENDING}",
+        rf"\b{_ENDING}[^|]{{0,60}}{_BAD}[^|]{{0,40}}{_QUANTITY}",
+        rf"{_BAD} (?:training )?{_QUANTITY}[^|]{{0,40}}\b{_ENDING}",
+        rf"^[\w.]*(?:Error|Exception): [^|]{{0,60}}(?:{_QUANTITY}[^|]{{0,40}}{_BAD}|{_BAD}[^|]{{0,40}}{_QUANTITY})",
     ),
     _rule(
         TextKind.NON_FINITE_GUARD,
@@ -187,9 +187,9 @@ RULES: tuple[Rule, ...] = (
         r"nonfinite_guard:\s*skip",
         r"Loss NaN/Inf detected",
         r"\brecovering from .*\b(?:nan|inf)\b",
-        rf"\bskipp(?:ing|ed)\b(?!\s*[:=]) .{{0,20}}\b{_UNIT_OF_WORK}\b.{{0,60}}{_BAD}",
-        rf"{_BAD}.{{0,60}}\bskipp(?:ing|ed)\b(?!\s*[:=]).{{0,20}}\b{_UNIT_OF_WORK}\b",
-        rf"{_BAD}.{{0,40}}\b{_UNIT_OF_WORK}\b.{{0,20}}\bskipped\b(?!\s*[:=])",
+        rf"\bskipp(?:ing|ed)\b(?!\s*[:=]) [^|]{{0,20}}\b{_UNIT_OF_WORK}\b[^|]{{0,60}}{_BAD}",
+        rf"{_BAD}[^|]{{0,60}}\bskipp(?:ing|ed)\b(?!\s*[:=])[^|]{{0,20}}\b{_UNIT_OF_WORK}\b",
+        rf"{_BAD}[^|]{{0,40}}\b{_UNIT_OF_WORK}\b[^|]{{0,20}}\bskipped\b(?!\s*[:=])",
     ),
     _rule(
         TextKind.RESUMED,

@@ -12,7 +12,7 @@ from enum import StrEnum
 from forensics.readers._text.bars import Bar, find_bar, hide_drawings
 from forensics.readers._text.counters import Counter, Role, find_counters
 from forensics.readers._text.masks import HIDDEN, Masked, hide_label, mask
-from forensics.readers._text.pairs import AVERAGE, Pair, find_modes, find_pairs, is_setting
+from forensics.readers._text.pairs import AVERAGE, Pair, find_modes, find_pairs, in_mode, is_setting
 from forensics.signals import Signal, classify
 
 RUN_MEAN = " (run mean)"  # suffix of the tag of HF's final train_loss
@@ -54,6 +54,11 @@ class Layout:
     def tags(self) -> list[str]:
         """The quantities, without what only counts."""
         return [column.tag for column in self.columns if column.role is Role.VALUE]
+
+    @property
+    def counts(self) -> bool:
+        """Whether such a line tells a step, an epoch or the like."""
+        return any(column.role is not Role.VALUE for column in self.columns)
 
     @property
     def measures(self) -> bool:
@@ -118,6 +123,8 @@ _STANDS_ALONE = frozenset(
 _EVALUATING = re.compile(
     r"(?i:^[\s\x1f]*(?:test|val\w*|eval\w*)\s*:?\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+))"
 )
+_SWITCH = re.compile(r"\w['\"]?\s?[=:]\s?(?:True|False|None|true|false|null)\b")
+_BEST = re.compile(r"(?i:\bbest\b)")
 _MAY_HOLD = re.compile(r"\d|[nN][aA][nN]|[iI][nN][fF]")
 _EXPLAINED = 0.45  # share of a line's letters that its names must make up, where it has no loss
 _LONGEST = 8192
@@ -143,6 +150,15 @@ def read_line(line: str) -> Reading | None:
     if not _logs(line, counters, pairs):
         return None
     return _reading(_kind_of(line, pairs), masked, counters, pairs)
+
+
+def as_validation(reading: Reading) -> Reading:
+    """The same line under a heading that says validation."""
+    columns = tuple(
+        replace(column, tag=in_mode(column.tag, "val")) for column in reading.layout.columns
+    )
+    layout = replace(reading.layout, columns=columns)
+    return replace(reading, layout=layout, learnable=False)
 
 
 def _count(text: str, modes: list[tuple[int, str]]) -> tuple[list[Counter], str]:
@@ -195,6 +211,8 @@ def _logs(line: str, counters: list[Counter], pairs: list[Pair]) -> bool:
     measured = [
         pair for pair in pairs if classify(pair.tag) in MEASURED and not is_setting(pair.tag)
     ]
+    if _SWITCH.search(line) and all(classify(pair.tag) is Signal.LR for pair in measured):
+        return False
     if counters:
         if not pairs and counters[0].role is Role.EPOCH and len(line.split()) <= 4:
             return True  # 'Starting epoch: 3'
@@ -203,6 +221,8 @@ def _logs(line: str, counters: list[Counter], pairs: list[Pair]) -> bool:
         certain = any(counter.role in (Role.GLOBAL, Role.TOTAL) for counter in counters)
         known = any(classify(pair.tag) is not Signal.OTHER for pair in pairs)
         return (certain or known) and _explained(line, counters, pairs) >= _EXPLAINED
+    if _BEST.search(line):
+        return False
     own = [pair for pair in measured if classify(pair.tag) in _STANDS_ALONE]
     if any(pair.tag == "train_runtime" for pair in pairs):
         return True
@@ -242,6 +262,3 @@ def _reading(
     names = tuple(pair.name for pair in pairs)
     spans = tuple(span for span, _ in numbers)
     return Reading(layout, spans, names, masked.stamp, open_parts)
-
-
-__all__ = ["HIDDEN", "MEASURED", "RUN_MEAN", "Column", "Kind", "Layout", "Reading", "read_line"]

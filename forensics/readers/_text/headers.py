@@ -28,7 +28,7 @@ _PAIR = re.compile(
     r"(?P<value>\S.{0,200})$"
 )
 _OPENING = re.compile(r"^(?P<indent>\s*)(?P<key>[A-Za-z_][\w.-]{0,60}):\s*$")
-_TOKEN = re.compile(r"(?<![\w:=])(?P<key>[A-Za-z_][\w.-]*)[:=](?P<value>[^\s:=]+)(?=\s|$)")
+_TOKEN = re.compile(r"(?<![\w:=])(?P<key>[A-Za-z_][\w.-]*)[:=](?P<value>[^\s:=,;]+)(?=[\s,;]|$)")
 _SIMPLE_VALUE = re.compile(r"^(?:\S+|\[.*\]|\(.*\)|'[^']*'|\"[^\"]*\")$")
 _HF_LINES = {
     "num epochs": "num_train_epochs",
@@ -39,6 +39,7 @@ _HF_LINES = {
     "num update steps per epoch": "num_update_steps_per_epoch",
 }
 _HF_LINE = re.compile(r"^\s*(?P<key>[A-Z][\w ]+?(?: \(w\. .*\))?) = (?P<value>[\d,]+)\s*$")
+_COMMENT = re.compile(r"\s+#\s.*$")
 _PROGRESS = re.compile(r"^\d+/\d+$")
 _LONGEST_BLOCK = 200_000
 _MOST_SETTINGS = 5000
@@ -180,12 +181,12 @@ class Headers:
         match = _PAIR.match(line)
         if match is None or len(match["key"].split()) > 4:
             return {}
-        value = match["value"].strip()
+        value = _COMMENT.sub("", match["value"]).strip()
         if not _SIMPLE_VALUE.match(value) or _PROGRESS.match(value):
             return {}
         self._nest(len(match["indent"]))
         key = ".".join([*(key for _, key in self._parents), match["key"].strip()])
-        return {key: read_value(match["value"])}
+        return {key: read_value(value)}
 
     def _nest(self, indent: int) -> None:
         while self._parents and self._parents[-1][0] >= indent:

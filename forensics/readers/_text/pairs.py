@@ -131,9 +131,12 @@ def _within(pair: Pair, mode: str, group: str) -> Pair:
     tag = pair.tag
     if group and group not in (tag, "loss", "metrics", "losses"):
         tag = f"{group}/{tag}"
-    if mode and classify(tag) in _TRAINING:
-        tag = f"{mode} {tag}"
-    return replace(pair, tag=tag)
+    return replace(pair, tag=in_mode(tag, mode))
+
+
+def in_mode(tag: str, mode: str) -> str:
+    """The tag of a quantity in a part of the log that is about ``mode`` ('' for training)."""
+    return f"{mode} {tag}" if mode and classify(tag) in _TRAINING else tag
 
 
 _AVERAGED = {

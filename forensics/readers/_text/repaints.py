@@ -71,26 +71,39 @@ class _Paints:
 
     @classmethod
     def of(cls, bars: Sequence[Placed]) -> "_Paints":
-        parts = [_columns(number, placed) for number, placed in enumerate(bars)]
-        table, row, at, x, count, left, shown = (
-            np.concatenate(arrays) for arrays in zip(*parts, strict=True)
-        )
+        at = np.concatenate([bar.rows.at for bar in bars])
         order = np.argsort(at, kind="stable")
-        _, shown = np.unique(np.stack([table, shown]), axis=1, return_inverse=True)
-        return cls(*(a[order] for a in (table, row, at, x, count, left, shown.ravel())))
+        table = np.repeat(np.arange(len(bars)), [len(bar.rows) for bar in bars])
+        row = np.concatenate([np.arange(len(bar.rows)) for bar in bars])
+        x = np.concatenate([bar.x for bar in bars])
+        count = np.concatenate([_counts(bar) for bar in bars])
+        left = np.concatenate([_left(bar) for bar in bars])
+        shown = np.stack([table, np.concatenate([_shown(bar) for bar in bars])])
+        _, same = np.unique(shown, axis=1, return_inverse=True)
+        return cls(
+            table[order], row[order], at[order], x[order], count[order], left[order],
+            same.ravel()[order],
+        )  # fmt: skip
 
 
-def _columns(number: int, placed: Placed) -> tuple[NDArray[np.generic], ...]:
-    rows, layout = placed.rows, placed.rows.layout
-    n = len(rows)
-    columns = [k for k, column in enumerate(layout.columns) if column.role is Role.VALUE]
-    numbers = np.ascontiguousarray(rows.values[:, columns])
+def _counts(bar: Placed) -> Values:
+    count = bar.rows.layout.find(Role.COUNT)
+    return bar.x.astype(np.float64) if count is None else bar.rows.values[:, count]
+
+
+def _left(bar: Placed) -> Values:
+    total = bar.rows.layout.find(Role.TOTAL)
+    if total is None:
+        return np.full(len(bar.rows), np.nan)
+    return bar.rows.values[:, total] - _counts(bar)
+
+
+def _shown(bar: Placed) -> NDArray[np.int64]:
+    """Shape (n,): a number for each set of numbers shown, equal where they are."""
+    columns = [k for k, c in enumerate(bar.rows.layout.columns) if c.role is Role.VALUE]
+    numbers = np.ascontiguousarray(bar.rows.values[:, columns])
     keys = numbers.view(np.dtype((np.void, numbers.dtype.itemsize * len(columns)))).ravel()
-    _, shown = np.unique(keys, return_inverse=True)
-    count, total = layout.find(Role.COUNT), layout.find(Role.TOTAL)
-    counts = rows.values[:, count] if count is not None else placed.x.astype(np.float64)
-    left = rows.values[:, total] - counts if total is not None else np.full(n, np.nan)
-    return np.full(n, number), np.arange(n), rows.at, placed.x, counts, left, shown
+    return np.unique(keys, return_inverse=True)[1].ravel().astype(np.int64)
 
 
 def _choose(paints: _Paints) -> tuple[NDArray[np.intp], Ordinals]:

@@ -37,5 +37,5 @@ def unround(values: Values, tails: Mapping[str, int] | Counter[str]) -> Ordinals
 
 
 def _rounds_to(guess: int, printed: int) -> bool:
-    quantum = 10 ** (len(str(printed)) - _DIGITS)
-    return abs(guess - printed) <= quantum / 2
+    quantum: int = 10 ** (len(str(printed)) - _DIGITS)
+    return 2 * abs(guess - printed) <= quantum

@@ -74,7 +74,9 @@ def points_told(told: Iterable[Told]) -> list[Points]:
 
 def points_absent(absent: Iterable[Absent]) -> list[Points]:
     """NaN where a loss was absent because it was NaN."""
-    return [Points(a.tag, a.at, a.x, np.full(len(a.at), np.nan), Axis.STEP) for a in absent]
+    return [
+        Points(a.tag, a.at, a.x, np.full(len(a.at), np.nan), Axis.STEP, a.stamp) for a in absent
+    ]
 
 
 def build(points: Iterable[Points], source: str, borders: Ordinals) -> tuple[Series, ...]:

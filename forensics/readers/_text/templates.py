@@ -32,6 +32,8 @@ class Template:
     """Index in the batch of each row."""
     rows: list[tuple[str, ...]] = field(default_factory=list)
     uses: int = 0
+    retired: bool = False
+    """Whether it must not be used after this batch."""
 
     def take(self) -> tuple[list[int], list[tuple[str, ...]]]:
         """Hand over the collected rows and start anew."""
