@@ -77,7 +77,9 @@ def read(probe: Probe, progress: Progress) -> Reading:
     return read_table(probe, progress, dialect)
 
 
-def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
+def read_table(
+    probe: Probe, progress: Progress, dialect: Dialect, spells_nan: bool = False
+) -> Reading:
     """Read a file of a known dialect."""
     grammar = CsvGrammar(_named_by_file(dialect, probe.source))
     bulk = probe.size >= BULK_BYTES
@@ -85,7 +87,7 @@ def read_table(probe: Probe, progress: Progress, dialect: Dialect) -> Reading:
     if not _ends_with_newline(probe):
         table = without_cut_counter(table)
     axis = Axis.SAMPLES if "Train_Samples_" in probe.path.name else None
-    series, notes = table_series(table, probe.source, axis)
+    series, notes = table_series(table, probe.source, axis, spells_nan)
     if not series:
         notes = (Note("the table has a header and no values", probe.source),)
     elif not holds_one_metric(probe.source) and not any(is_metric(one.tag) for one in series):

@@ -64,7 +64,7 @@ def read(probe: Probe, progress: Progress) -> Reading:
         if isinstance(history, list)
         else []
     )
-    series, notes = table_series(rows_table(rows), probe.source)
+    series, notes = table_series(rows_table(rows), probe.source, spells_nan=True)
     if not whole:
         notes += (Note("the file is cut or damaged: the rows before that were read", probe.source),)
     if not rows:

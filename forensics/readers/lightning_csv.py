@@ -34,7 +34,7 @@ def _dialect(probe: Probe) -> Dialect | None:
 def read(probe: Probe, progress: Progress) -> Reading:
     """See `forensics.readers.csv_log.read_table`."""
     dialect = _dialect(probe)
-    return read_table(probe, progress, dialect) if dialect else Reading()
+    return read_table(probe, progress, dialect, spells_nan=True) if dialect else Reading()
 
 
 READER = Reader(name="Lightning metrics.csv", order=20, sniff=sniff, read=read)

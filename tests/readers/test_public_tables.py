@@ -15,6 +15,7 @@ READERS = sorted(
     (m.READER for m in (csv_log, hf_trainer_state, json_lines, json_log, lightning_csv)),
     key=lambda reader: reader.order,
 )
+FAILED = "genadam"  # these runs lost their NaN when pandas wrote them
 PASTED = {"001": "loss", "002": "loss", "019": "loss", "089": "lm_loss"}
 
 
@@ -73,10 +74,13 @@ def test_csv_of_public_runs():
     for path in paths:
         reader, reading = reader_of(path)
         assert reader is csv_log.READER, path
-        assert not reading.notes
+        notes = " ".join(note.text for note in reading.notes)
+        assert not notes or (FAILED in path.parent.name and "taken for NaN" in notes)
         with path.open() as file:
             rows = list(csv.DictReader(file))
         for tag, series in by_tag(reading).items():
+            if f"{tag} is empty" in notes:
+                continue
             logged = [float(row[tag]) for row in rows if row[tag] != ""]
             assert len(logged) == len(series.value)
             assert all(map(same, logged, series.value.tolist()))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics.readers._tables.axis import XAxis, choose_axis
+from forensics.readers._tables.left_out import LeftOut, find_left_out, with_left_out
 from forensics.readers._tables.reshape import split_phases, split_runs, widen
 from forensics.readers._tables.table import Column, Numbers, Table
 from forensics.run import Axis, Note, Series
@@ -17,7 +18,7 @@ _ROUNDED_POINTS = 4  # fewer can be round by chance
 
 
 def table_series(
-    table: Table, source: str, axis: Axis | None = None
+    table: Table, source: str, axis: Axis | None = None, spells_nan: bool = False
 ) -> tuple[tuple[Series, ...], tuple[Note, ...]]:
     """Every numeric column of a table as a series, and what is to be said about the x-axis.
 
@@ -25,6 +26,7 @@ def table_series(
         table: Rows in file order; long tables and several runs are taken apart.
         source: The file, for the series.
         axis: What the counter counts, where the file's name says so (samples).
+        spells_nan: True where the writer is known to write a NaN as such.
     """
     series: list[Series] = []
     notes: dict[str, None] = {}
@@ -34,8 +36,19 @@ def table_series(
         x = choose_axis(part)
         if x.note:
             notes[x.note] = None
-        series += _series_of(part, x, source, run, axis)
+        left_out = [] if spells_nan else find_left_out(part)
+        for one in left_out:
+            notes[_words(one, x)] = None
+        series += _series_of(with_left_out(part, left_out), x, source, run, axis)
     return tuple(series), tuple(Note(text, source) for text in notes)
+
+
+def _words(left_out: LeftOut, x: XAxis) -> str:
+    place = f"{x.axis} {x.place[left_out.rows[0]]}"
+    return (
+        f"{left_out.tag} is empty from {place} on while {left_out.companion} goes on: "
+        "taken for NaN, which some writers leave out"
+    )
 
 
 def _series_of(
