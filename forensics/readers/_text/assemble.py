@@ -7,11 +7,13 @@ import numpy as np
 
 from forensics.readers._base import Reading
 from forensics.readers._text.absent import absent_losses
-from forensics.readers._text.axis import Track, place, step_track
+from forensics.readers._text.axis import place
+from forensics.readers._text.context import step_track
 from forensics.readers._text.events import Event
 from forensics.readers._text.grammar import Kind
 from forensics.readers._text.headers import Header
 from forensics.readers._text.overflow import LOSS_SCALE_TAG, ScalePoint
+from forensics.readers._text.placed import Track
 from forensics.readers._text.repaints import new_points
 from forensics.readers._text.rows import Ordinals
 from forensics.readers._text.series import Points, build, points_absent, points_of, points_told

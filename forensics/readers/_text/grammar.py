@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from forensics.readers._text.bars import Bar, find_bar, hide_drawings
 from forensics.readers._text.counters import Counter, Role, find_counters
-from forensics.readers._text.masks import HIDDEN, Masked, hide_label, mask
+from forensics.readers._text.masks import Masked, hide_label, mask
 from forensics.readers._text.pairs import AVERAGE, Pair, find_modes, find_pairs, in_mode, is_setting
 from forensics.signals import Signal, classify
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from forensics.readers._text.axis import Placed
 from forensics.readers._text.counters import Role
+from forensics.readers._text.placed import Placed
 from forensics.readers._text.rows import Ordinals, Values
 from forensics.signals import Signal, classify
 

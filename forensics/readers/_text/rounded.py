@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from forensics.readers._text.placed import to_steps
 from forensics.readers._text.rows import Ordinals, Values
 
 _DIGITS = 3
@@ -20,7 +21,7 @@ def unround(values: Values, tails: Mapping[str, int] | Counter[str]) -> Ordinals
     Returns:
         Shape (n,).
     """
-    steps = np.rint(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)).astype(np.int64)
+    steps = to_steps(values)
     if not any("e" in tail.lower() for tail in tails):
         return steps
     exact = steps[(steps > 0) & (steps < 10**_DIGITS)]
