@@ -5,6 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
+from forensics.causes._looks_model import BATCHNORM, DETECTORS, named_after
 from forensics.causes._lr_ranges import (
     ANY_OPTIMIZER,
     PER_SAMPLE,
@@ -54,9 +55,10 @@ def _against(case: Case, limit: str) -> Seen:
 
 
 def lr_high_for_batch(case: Case, factor: float = 3.0) -> Seen:
-    """With SGD: the rate per sample is far above that of the linear-scaling recipes."""
+    """With SGD, on images: the rate per sample is far above that of linear-scaling recipes."""
     lr, batch = facts.highest_lr(case), case.config.effective_batch
-    if optimizer_kind(case) is not OptimizerKind.PLAIN or lr is None or not batch:
+    images = named_after(case, *BATCHNORM, *DETECTORS)
+    if optimizer_kind(case) is not OptimizerKind.PLAIN or lr is None or not batch or not images:
         return NOT_APPLICABLE
     return Seen(
         lr / batch >= factor * PER_SAMPLE,

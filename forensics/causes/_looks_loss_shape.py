@@ -159,6 +159,22 @@ def fell_first(case: Case, share: float = 0.05) -> Seen:
     )
 
 
+def moved_at_all(case: Case, sigmas: float = 4.0) -> Seen:
+    """The later losses differ from the first ones by more than the noise of the batches."""
+    found = facts.points(case.track(Signal.TRAIN_LOSS))
+    if found is None or len(found) < 16 or not facts.starts_at_beginning(case):
+        return Seen(None, "Needs the training loss from the first step on.")
+    later = found.value[len(found) // 2 :]
+    first, level = float(np.median(found.value[:3])), float(np.median(later))
+    noise = 1.4826 * float(np.median(np.abs(later - level)))
+    moved = abs(first - level) > max(sigmas * noise, 1e-6 * abs(level))
+    return Seen(
+        moved,
+        f"The loss was {number(first)} at first and {number(level)} in the later half, where it "
+        f"varies by {number(noise)} from batch to batch.",
+    )
+
+
 def validation_frozen(case: Case) -> Seen:
     """Every validation gives the same number to the last digit logged."""
     found = facts.points(case.track(Signal.EVAL_LOSS))

@@ -11,6 +11,7 @@ BATCHNORM = (
     "resnet", "resnext", "regnet", "mobilenet", "efficientnet", "densenet", "inception", "yolo",
     "shufflenet", "deeplab", "vgg16_bn", "vgg19_bn",
 )  # fmt: skip
+DETECTORS = ("rcnn", "retinanet", "detr", "unet")
 ATTENTION = (
     "gpt", "llama", "bert", "qwen", "gemma", "mistral", "bloom", "falcon", "whisper", "olmo",
     "deepseek", "transformer", "conformer", "attention", "deit", "swin",

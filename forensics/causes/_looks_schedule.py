@@ -11,9 +11,15 @@ from forensics.findings import EpisodeKind, Outcome
 from forensics.signals import Signal
 
 
+def rise_onset(case: Case) -> int | None:
+    """The onset, where the failure was a loss that rose or broke: a plateau has no place."""
+    rose = case.judgement.outcome in (*BROKE, Outcome.SPIKED_RECOVERED)
+    return case.judgement.onset_step if rose else None
+
+
 def onset_near_peak(case: Case, share: float = 0.7) -> Seen:
     """The failure began while the rate was near its peak."""
-    if _rise(case) is None:
+    if rise_onset(case) is None:
         return NOT_APPLICABLE
     place = _share_of_peak(case)
     if place is None or _mostly_at(case, share):
@@ -37,7 +43,7 @@ def _mostly_at(case: Case, share: float, most: float = 0.8) -> bool:
 
 def onset_after_decay(case: Case, share: float = 0.3) -> Seen:
     """The failure began when the rate had fallen far below its peak."""
-    if _rise(case) is None:
+    if rise_onset(case) is None:
         return NOT_APPLICABLE
     place = _share_of_peak(case)
     if place is None:
@@ -53,88 +59,16 @@ def onset_after_decay(case: Case, share: float = 0.3) -> Seen:
 
 def _share_of_peak(case: Case) -> tuple[float, float, int] | None:
     """Rate at the onset, its share of the highest rate so far, and the onset."""
-    onset = _rise(case)
+    onset = rise_onset(case)
     if onset is None or case.lr is None:
         return None
     now, peak = facts.value_at(case, Signal.LR, onset), facts.highest_lr(case)
     return None if now is None or not peak or peak <= 0 else (now, now / peak, onset)
 
 
-def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:
-    """The failure began as the warm-up ended, or within three times its length."""
-    onset, warmup = _rise(case), facts.warmup_steps(case)
-    if onset is None or not facts.counts_steps(case):
-        return NOT_APPLICABLE
-    if warmup is None:
-        return Seen(None, "Needs the length of the warm-up.")
-    around = warmup >= least and 0.7 * warmup <= onset <= 3 * warmup
-    return Seen(
-        around, f"The failure began at {at_step(onset)}, the warm-up ends at {at_step(warmup)}."
-    )
-
-
-def onset_at_warmup_end(case: Case, least: int = 50, margin: float = 0.1) -> Seen:
-    """The failure began within a tenth of the end of the warm-up, where the rate peaks."""
-    onset, warmup = _rise(case), facts.warmup_steps(case)
-    if onset is None or not facts.counts_steps(case):
-        return NOT_APPLICABLE
-    if warmup is None:
-        return Seen(None, "Needs the length of the warm-up.")
-    at_end = warmup >= least and abs(onset - warmup) <= margin * warmup + case.timeline.interval
-    return Seen(
-        at_end,
-        f"The warm-up ends at {at_step(warmup)}, the failure began at {at_step(onset)}.",
-        (onset,),
-    )
-
-
-def onset_while_rising(case: Case) -> Seen:
-    """The failure began while the warm-up was still raising the rate."""
-    onset, warmup = _rise(case), facts.warmup_steps(case)
-    if onset is None or not facts.counts_steps(case):
-        return NOT_APPLICABLE
-    if warmup is None:
-        return Seen(None, "Needs the length of the warm-up.")
-    rising = warmup > 1 and onset < 0.7 * warmup
-    return Seen(
-        rising,
-        f"The failure began at {at_step(onset)} of a warm-up of {warmup:,} steps.",
-        (onset,),
-    )
-
-
-def warmup_absent(case: Case) -> Seen:
-    """Training began at the full rate."""
-    warmup = facts.warmup_steps(case)
-    if warmup is None:
-        return Seen(None, "Needs the learning rate of the first steps, or the warm-up setting.")
-    source = "logs" if case.lr is not None else "configuration"
-    if warmup > 1:
-        return Seen(False, f"The learning rate was warmed up over {warmup:,} steps.", source=source)
-    start = f" of {number(case.lr.first)}" if case.lr is not None else ""
-    return Seen(
-        True, f"Training began at the full learning rate{start}, without warm-up.", source=source
-    )
-
-
-def warmup_short(case: Case, share: float = 0.01, memory_share: float = 0.1) -> Seen:
-    """There is a warm-up, but a far shorter one than optimizer and length of run ask for."""
-    warmup = facts.warmup_steps(case)
-    if warmup is None or warmup <= 1:
-        return NOT_APPLICABLE
-    asked = memory_share * facts.optimizer_memory(case)
-    if case.config.total_steps:
-        asked = min(asked, share * case.config.total_steps)
-    return Seen(
-        warmup < asked,
-        f"The warm-up lasts {warmup:,} steps; {asked:,.0f} is the least that the optimizer's "
-        "memory and the length of the run ask for.",
-    )
-
-
 def loss_follows_lr(case: Case, fall: float = 0.5) -> Seen:
     """After the failure the loss came back only as the rate came down."""
-    onset = _rise(case)
+    onset = rise_onset(case)
     if onset is None:
         return NOT_APPLICABLE
     lr = facts.since(case, Signal.LR, onset, 8)
@@ -170,7 +104,7 @@ def _head(case: Case, onset: int) -> np.ndarray:
 
 def never_decayed(case: Case) -> Seen:
     """The rate was still at its peak late in training."""
-    onset, held = _rise(case), _held_peak(case)
+    onset, held = rise_onset(case), _held_peak(case)
     if onset is None:
         return NOT_APPLICABLE
     if held is None:
@@ -196,9 +130,9 @@ def _held_peak(case: Case) -> bool | None:
 
 def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
     """The rate hardly changed in the last points before the failure."""
-    if _rise(case) is None:
+    if rise_onset(case) is None:
         return NOT_APPLICABLE
-    found = facts.before(case, Signal.LR, _rise(case), 8)
+    found = facts.before(case, Signal.LR, rise_onset(case), 8)
     if found is None:
         return Seen(None, "Needs the learning rate before the onset.")
     last = found.value[-window:]
@@ -213,7 +147,7 @@ def lr_steady(case: Case, change: float = 0.1, window: int = 100) -> Seen:
 
 def lr_jumped(case: Case, window: int = 50) -> Seen:
     """The rate jumped up shortly before the failure."""
-    onset = _rise(case)
+    onset = rise_onset(case)
     if onset is None:
         return NOT_APPLICABLE
     if case.lr is None:
@@ -228,7 +162,7 @@ def lr_jumped(case: Case, window: int = 50) -> Seen:
 
 def lowered_in_vain(case: Case) -> Seen:
     """The failure came back although the rate had been lowered at a resume."""
-    onset = _rise(case)
+    onset = rise_onset(case)
     lowered = [
         e
         for e in case.episodes_of(EpisodeKind.RESUME_JUMP)
@@ -246,9 +180,3 @@ def lowered_in_vain(case: Case) -> Seen:
     failed_again = onset > first.onset_step and case.judgement.outcome.is_failure
     ending = ", and failed again." if failed_again else "."
     return Seen(failed_again, text + ending, (first.onset_step,))
-
-
-def _rise(case: Case) -> int | None:
-    """The onset, where the failure was a loss that rose or broke: a plateau has no place."""
-    rose = case.judgement.outcome in (*BROKE, Outcome.SPIKED_RECOVERED)
-    return case.judgement.onset_step if rose else None

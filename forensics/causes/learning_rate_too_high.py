@@ -66,12 +66,14 @@ from forensics.causes._looks_schedule import (
     lowered_in_vain,
     never_decayed,
     onset_after_decay,
-    onset_around_warmup_end,
-    onset_at_warmup_end,
     onset_near_peak,
-    onset_while_rising,
 )
 from forensics.causes._looks_updates import updates_large
+from forensics.causes._looks_warmup import (
+    onset_around_warmup_end,
+    onset_at_warmup_end,
+    onset_while_rising,
+)
 from forensics.findings import Change, Outcome
 
 

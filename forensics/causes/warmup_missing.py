@@ -41,8 +41,8 @@ from forensics.causes._looks_model import attention_used
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, early, explains
 from forensics.causes._looks_resume import failed_on_restarted_rate, resumed
-from forensics.causes._looks_schedule import onset_around_warmup_end, warmup_absent, warmup_short
 from forensics.causes._looks_settings import adaptive_optimizer
+from forensics.causes._looks_warmup import onset_around_warmup_end, warmup_absent, warmup_short
 from forensics.findings import Change, Outcome
 
 

@@ -11,6 +11,7 @@ How it shows:
 
 For:
     - Validation losses, or a parameter norm, that agree to the last digit.
+    - A loss that rests on the very level at which it began, not on that of a guess.
     - An ordinary gradient norm and a rate in the usual range beside a flat loss.
     - Weights kept in bf16 without fp32 copies at a small rate: an update below 2^-8 of a weight
       is rounded away.
@@ -36,7 +37,13 @@ from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning_rate import lr_tiny, lr_zero
-from forensics.causes._looks_loss_shape import fell_first, repeated_events, validation_frozen
+from forensics.causes._looks_loss_shape import (
+    fell_first,
+    moved_at_all,
+    plateau_level,
+    repeated_events,
+    validation_frozen,
+)
 from forensics.causes._looks_outcome import explains, from_the_start
 from forensics.causes._looks_precision import updates_rounded_away
 from forensics.causes._looks_updates import weights_frozen
@@ -76,8 +83,10 @@ CAUSE = Cause(
         Clue("gradient_ordinary", gradient_alive, MODERATE, -STRONG),
         Clue("rate_tiny", lr_tiny, -STRONG, WEAK, group="rate"),
         Clue("rate_zero", lr_zero, -DECISIVE, group="rate"),
-        Clue("fell_first", fell_first, -STRONG, MODERATE, group="shape"),
+        Clue("loss_moved", moved_at_all, -STRONG, MODERATE, group="shape"),
+        Clue("fell_first", fell_first, -STRONG, group="shape"),
         Clue("from_the_start", from_the_start, WEAK, group="shape"),
+        Clue("rests_where_it_began", plateau_level("initial"), MODERATE),
         Clue("updates_rounded_away", updates_rounded_away, MODERATE),
         Clue("repeated_spikes", repeated_events, -STRONG),
     ),

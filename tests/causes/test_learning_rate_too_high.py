@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from tests.causes.failures import (
 from tests.causes.shapes import loss_spike, probability, winner
 
 NAME = "learning_rate_too_high"
+SGD: dict[str, Any] = {"optimizer": "SGD", "lr_peak": 0.02, "model": "faster_rcnn"}
 
 
 def fine_tune(peak: float, **more: object) -> dict[str, object]:
@@ -74,8 +77,8 @@ def test_wins_where_the_loss_returns_only_with_the_rate() -> None:
 
 @pytest.mark.parametrize(("batch", "more_likely"), [(2, True), (64, False)])
 def test_sgd_is_measured_by_its_batch(batch: int, more_likely: bool) -> None:
-    base = diverged(27, config=Config(optimizer="SGD", lr_peak=0.02))
-    case = diverged(27, config=Config(optimizer="SGD", lr_peak=0.02, global_batch=batch))
+    base = diverged(27, config=Config(**SGD))
+    case = diverged(27, config=Config(**SGD, global_batch=batch))
     assert (probability(case, NAME) > probability(base, NAME)) is more_likely
 
 

@@ -6,7 +6,7 @@ from forensics.findings import EpisodeKind
 from forensics.run import Config
 from tests.causes.cases import make_case, make_episode
 from tests.causes.failures import RUN, diverged, divergence, settled, stalled
-from tests.causes.shapes import falling, loss_spike, plateau
+from tests.causes.shapes import falling, loss_spike, plateau, steady
 
 
 @pytest.mark.parametrize(("peak", "holds"), [(104, False), (160, True), (None, True)])
@@ -74,3 +74,9 @@ def test_frozen_validation_needs_three_equal_numbers() -> None:
     assert shape.validation_frozen(make_case(eval_loss=[2.3, 2.3])).holds is None
     assert shape.validation_frozen(make_case(eval_loss=[2.3, 2.3, 2.3])).holds is True
     assert shape.validation_frozen(make_case(eval_loss=[2.3, 2.3, 2.2999])).holds is False
+
+
+def test_noise_is_no_movement() -> None:
+    assert shape.moved_at_all(stalled()).holds is False
+    assert shape.moved_at_all(stalled(loss=np.r_[2.8, 2.8, 2.8, steady(2.3, 397, 0.01)])).holds
+    assert shape.moved_at_all(make_case(loss=[2.3] * 4)).holds is None

@@ -2,14 +2,16 @@ import numpy as np
 import pytest
 
 from forensics.causes import _looks_schedule as schedule
+from forensics.causes import _looks_warmup as warmups
 from forensics.findings import Outcome
 from forensics.run import Config
 from tests.causes.cases import make_case
 from tests.causes.failures import RUN, cosine, diverged, recipe, stalled
 
 EVERY = [
-    getattr(schedule, name)
-    for name in dir(schedule)
+    look
+    for room in (schedule, warmups)
+    for name, look in vars(room).items()
     if name.startswith(("onset_", "warmup_", "loss_", "lr_st", "lr_j", "never_", "lowered_"))
 ]
 
@@ -38,9 +40,9 @@ def test_where_on_the_cosine(onset: int, near: bool, decayed: bool) -> None:
 )
 def test_where_on_the_warmup(onset: int, rising: bool, at_end: bool, around: bool) -> None:
     case = diverged(onset, config=recipe(warmup_steps=100, total_steps=5000))
-    assert schedule.onset_while_rising(case).holds is rising
-    assert schedule.onset_at_warmup_end(case).holds is at_end
-    assert schedule.onset_around_warmup_end(case).holds is around
+    assert warmups.onset_while_rising(case).holds is rising
+    assert warmups.onset_at_warmup_end(case).holds is at_end
+    assert warmups.onset_around_warmup_end(case).holds is around
 
 
 def test_a_spike_that_heals_at_once_does_not_follow_the_rate() -> None:
@@ -59,7 +61,7 @@ def test_a_loss_that_heals_with_the_rate_follows_it() -> None:
 @pytest.mark.parametrize(("warmup", "short"), [(5, True), (500, False), (0, None)])
 def test_short_warmups(warmup: int, short: bool | None) -> None:
     config = Config(warmup_steps=warmup, total_steps=50_000, betas=(0.9, 0.999))
-    assert schedule.warmup_short(make_case(config=config)).holds is short
+    assert warmups.warmup_short(make_case(config=config)).holds is short
 
 
 def test_steady_means_within_a_tenth() -> None:
@@ -71,7 +73,7 @@ def test_a_plateau_has_no_place_on_the_schedule() -> None:
     case = stalled(config=recipe(warmup_steps=100))
     for look in (
         schedule.onset_near_peak,
-        schedule.onset_while_rising,
+        warmups.onset_while_rising,
         schedule.onset_after_decay,
         schedule.loss_follows_lr,
     ):

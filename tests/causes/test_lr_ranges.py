@@ -66,8 +66,9 @@ def test_unknown_rates_are_not_judged() -> None:
 
 
 def test_only_sgd_is_measured_by_its_batch() -> None:
-    adam = make_case(config=Config(optimizer="adam", lr_peak=0.02, global_batch=2))
-    sgd = make_case(config=Config(optimizer="sgd", lr_peak=0.02, global_batch=2))
+    images = {"model": "resnet50", "lr_peak": 0.02, "global_batch": 2}
+    adam = make_case(config=Config(optimizer="adam", **images))
+    sgd = make_case(config=Config(optimizer="sgd", **images))
     assert lr_high_for_batch(adam).holds is None
     assert lr_high_for_batch(sgd).holds is True
 

@@ -87,7 +87,9 @@ def nan_as_the_warmup_ends() -> Case:
 
 
 def rate_for_sixteen_images_with_two() -> Case:
-    config = Config(optimizer="SGD", lr_peak=0.02, global_batch=2, warmup_steps=1000)
+    config = Config(
+        optimizer="SGD", lr_peak=0.02, global_batch=2, warmup_steps=1000, model="mask_rcnn"
+    )
     return broke_to_nan(27, grad_norm=None, config=config, episodes=[non_finite(27)])
 
 
