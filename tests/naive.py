@@ -6,15 +6,23 @@ import numpy as np
 def band(value, k, window, history, floor):
     """The causal robust band, one point at a time."""
     flagged = np.zeros(len(value), bool)
-    kept: list[float] = []
+    jumps = [x - sorted(value[max(0, i - 1) : i + 2])[1] for i, x in enumerate(value)]
+    jumps[0], jumps[-1] = value[0] - min(value[:2]), value[-1] - min(value[-2:])
+    jumps = np.array([max(j, 0) if i in (0, len(value) - 1) else j for i, j in enumerate(jumps)])
+    kept: list[int] = []
+    high = np.zeros(len(value), bool)
     for i, x in enumerate(value):
-        recent = np.array(kept[-window:])
+        recent = kept[-window:]
         if len(recent) >= history:
-            median = np.median(recent)
-            mad = 1.4826 * np.median(np.abs(recent - median))
-            tail = (np.sort(recent)[int(0.95 * len(recent))] - median) / 1.645
+            median = np.median(value[recent])
+            mad = 1.4826 * np.median(np.abs(value[recent] - median))
+            tail = 1.3 * np.sort(jumps[recent])[int(0.95 * len(recent))] / 1.645
             sigma = max(mad, tail, floor * abs(median))
             flagged[i] = x > median + k * sigma
+            high[i] = x > median + 0.6 * k * sigma
         if not flagged[i]:
-            kept.append(x)
+            kept.append(i)
+    for i in range(len(value) - 3):
+        if high[i : i + 4].all():
+            flagged[i : i + 4] = True
     return flagged

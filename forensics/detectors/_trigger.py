@@ -19,6 +19,13 @@ LONG = 20_000
 """Beyond this many points most blocks are judged in bulk (see `_screen`)."""
 SETTLED_POINTS = 256
 """An event that never came back ends where this many points in a row are in band again."""
+RUN_POINTS = 4
+RUN_SHARE = 0.6
+"""So many points in a row above this share of the band's height are out of it as well: one such
+value is a tail, four are a level."""
+JUMP_TO_TAIL = 1.3
+"""95th percentile above the median over that above the median of three neighbours, for noise
+between normal and exponential."""
 STUCK_WINDOWS = 3
 """A level above the band held for this many windows is taken as the new baseline."""
 
@@ -73,8 +80,22 @@ def band(
     stats = _Stats(floor, absolute)
     out = Band(np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.bool_))
     everything = bytearray(b"\x01" * -(-n // block))
-    suspects = _screen(value, out, stats, k, window, block) if n > LONG else everything
-    _walk(value, out, stats, k, window, history, block, suspects)
+    jumps = _jumps(value)
+    suspects = _screen(value, jumps, out, stats, k, window, block) if n > LONG else everything
+    _walk(value, jumps, out, stats, k, window, history, block, suspects)
+    with np.errstate(invalid="ignore"):
+        high = value > out.median + RUN_SHARE * k * out.sigma
+    out.flagged[_runs(high, RUN_POINTS)] = True
+    return out
+
+
+def _runs(high: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
+    """True in every unbroken run of at least ``least`` True; shape (n,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], high, [False]])))
+    out = np.zeros(len(high), np.bool_)
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        if end - begin >= least:
+            out[begin:end] = True
     return out
 
 
@@ -83,19 +104,39 @@ class _Stats:
     floor: float
     absolute: float
 
-    def of(self, history: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Median and sigma of each row; shape (rows, window) -> two of shape (rows,)."""
-        rows = np.sort(history, axis=1)
-        width = rows.shape[1]
-        middle = 0.5 * (rows[:, (width - 1) // 2] + rows[:, width // 2])
-        mad = np.median(np.abs(rows - middle[:, None]), axis=1)
-        tail = (rows[:, min(width - 1, int(0.95 * width))] - middle) / Z95
+    def of(
+        self, history: NDArray[np.float64], jumps: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Median and sigma of each row; two of shape (rows, window) -> two of shape (rows,).
+
+        The upper tail is that of ``jumps``: scattered high values widen the band, a slope or a
+        bump that the window has gone through does not.
+        """
+        width = history.shape[1]
+        middle = np.median(history, axis=1)
+        mad = np.median(np.abs(history - middle[:, None]), axis=1)
+        at = min(width - 1, int(0.95 * width))
+        tail = np.partition(jumps, at, axis=1)[:, at] * (JUMP_TO_TAIL / Z95)
         sigma = np.maximum(MAD_TO_SD * mad, tail)
         return middle, np.maximum(sigma, np.maximum(self.floor * np.abs(middle), self.absolute))
 
 
+def _jumps(value: Values) -> Values:
+    """How far each point stands above the median of itself and its two neighbours."""
+    left = np.concatenate([value[:1], value[:-1]])
+    right = np.concatenate([value[1:], value[-1:]])
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    return value - np.clip(value, low, high)
+
+
 def _screen(
-    value: Values, out: Band, stats: _Stats, k: float, window: int, block: int
+    value: Values,
+    jumps: Values,
+    out: Band,
+    stats: _Stats,
+    k: float,
+    window: int,
+    block: int,
 ) -> bytearray:
     """Fill the band from unfiltered history in bulk; mark the blocks that need the exact walk.
 
@@ -105,10 +146,10 @@ def _screen(
     n = len(value)
     count = -(-n // block)
     first = -(-window // block)
-    view = sliding_window_view(value, window)
+    view, edges = sliding_window_view(value, window), sliding_window_view(jumps, window)
     for lo in range(first, count, 2048):
         rows = np.arange(lo, min(lo + 2048, count))
-        middle, sigma = stats.of(view[rows * block - window])
+        middle, sigma = stats.of(view[rows * block - window], edges[rows * block - window])
         begin, end = lo * block, min(int(rows[-1] + 1) * block, n)
         out.median[begin:end] = np.repeat(middle, block)[: end - begin]
         out.sigma[begin:end] = np.repeat(sigma, block)[: end - begin]
@@ -123,6 +164,7 @@ def _screen(
 
 def _walk(
     value: Values,
+    jumps: Values,
     out: Band,
     stats: _Stats,
     k: float,
@@ -133,19 +175,19 @@ def _walk(
 ) -> None:
     """Exact pass over the suspect blocks: history made of unflagged points only."""
     n, reach = len(value), window // block + 2
-    recent: NDArray[np.float64] = np.empty(0)
+    recent: NDArray[np.intp] = np.empty(0, np.intp)  # positions of the in-band history
     stuck, previous = 0, -1
     number = suspects.find(1)
     while number >= 0:
         lo, hi = number * block, min((number + 1) * block, n)
         if number != previous + 1:
-            recent, stuck = value[max(0, lo - window) : lo], 0
+            recent, stuck = np.arange(max(0, lo - window), lo), 0
         previous = number
-        chunk = value[lo:hi]
+        chunk = np.arange(lo, hi)
         if len(recent) >= history:
-            middle, sigma = stats.of(recent[None, :])
+            middle, sigma = stats.of(value[recent][None, :], jumps[recent][None, :])
             out.median[lo:hi], out.sigma[lo:hi] = middle[0], sigma[0]
-            flags = chunk > middle[0] + k * sigma[0]
+            flags = value[lo:hi] > middle[0] + k * sigma[0]
             out.flagged[lo:hi] = flags
             if flags.any():
                 end = min(number + reach + 1, len(suspects))
@@ -154,7 +196,7 @@ def _walk(
             chunk = chunk[~flags]
             if stuck >= STUCK_WINDOWS * window:
                 # A level held this long is the new normal: start over from it.
-                chunk, recent, stuck = value[max(lo, hi - window) : hi], np.empty(0), 0
+                chunk, recent, stuck = np.arange(lo, hi), recent[:0], 0
         recent = np.concatenate([recent, chunk])[-window:]
         number = suspects.find(1, number + 1)
 

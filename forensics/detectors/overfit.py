@@ -24,6 +24,7 @@ def detect(
     evaluations: int = 3,
     train_fall: float = 0.1,
     metric_loss: float = 0.02,
+    doubled: float = 1.0,
 ) -> list[Episode]:
     """Find the turn of the validation loss; at most one episode.
 
@@ -37,6 +38,7 @@ def detect(
         train_fall: Share by which the training loss must fall after the best validation.
         metric_loss: Loss of validation accuracy that makes it a failure; where the accuracy
             holds, a rising validation loss is only over-confidence and stays a warning.
+        doubled: Rise from which no metric excuses it.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
     train_step, train = finite_loss(timeline)
@@ -55,7 +57,7 @@ def detect(
     fall = _train_fall(train_step, train, int(step[best]))
     if fall < train_fall:
         return []
-    held = _metric_holds(timeline, int(step[best]), metric_loss)
+    held = grown < doubled and _metric_holds(timeline, int(step[best]), metric_loss)
     return [_episode(step, value, best, last, grown, fall, held=held)]
 
 

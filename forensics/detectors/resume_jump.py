@@ -84,6 +84,7 @@ def _episode(
     details: dict[str, Any] = {
         "before": base,
         "after": extreme,
+        "final": float(np.nanmedian(rest[-max(3, len(rest) // 20) :])),
         "direction": "up" if up else "down",
         "rewound_from": resume.rewound_from,
         "recovery_steps": None if recovery is None else recovery - resume.step,

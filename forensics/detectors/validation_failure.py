@@ -48,6 +48,10 @@ def detect(
     soon = int(step[0]) - timeline.first_step <= early * (timeline.last_step - timeline.first_step)
     if found is None and soon:
         found = _flat(step, value, train_step, train, gap, closing)
+    if found is None and float(value.min()) >= first:
+        # Never better than the untrained model on training data: nothing carries over.
+        near = _near(train_step, train, int(step[-1]))
+        found = _episode(step, value, 0, "flat", near, len(value) - 1)
     return [found] if found else []
 
 

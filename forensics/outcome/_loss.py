@@ -36,7 +36,7 @@ def diverged(episodes: Sequence[Episode]) -> Judgement | None:
         and e.recovery_step is not None
     ]
     if not slow:
-        return None
+        return _never_back_after_resume(episodes)
     worst = max(slow, key=lambda e: e.details["recovery_steps"] or 0)
     reason = (
         f"the loss left its band at step {worst.onset_step:,}, peaked at {worst.peak_value:.4g} "
@@ -48,6 +48,32 @@ def diverged(episodes: Sequence[Episode]) -> Judgement | None:
         episodes,
         worst,
         worst.onset_step,
+        reason,
+    )
+
+
+def _never_back_after_resume(episodes: Sequence[Episode]) -> Judgement | None:
+    lasting = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.RESUME_JUMP
+        and e.ending is Ending.PERSISTED
+        and e.details["direction"] == "up"
+        and e.details["final"] >= LEAST_SPIKE * e.details["before"] > 0
+    ]
+    if not lasting:
+        return None
+    d = lasting[0].details
+    reason = (
+        f"the loss was {d['before']:.4g} before the resume at step {lasting[0].onset_step:,}, "
+        f"jumped to {d['after']:.4g} and ends at {d['final']:.4g}"
+    )
+    return judgement(
+        Outcome.SPIKED_UNRECOVERED,
+        Symptom.SPIKE_NEVER_RECOVERS,
+        episodes,
+        lasting[0],
+        lasting[0].onset_step,
         reason,
     )
 
@@ -100,30 +126,35 @@ def stalled(episodes: Sequence[Episode]) -> Judgement | None:
 
 
 def recovered(episodes: Sequence[Episode]) -> Judgement | None:
-    spikes = [
-        e
-        for e in episodes
-        if e.kind is EpisodeKind.LOSS_SPIKE
-        and e.severity is Severity.WARNING
-        and e.ending is Ending.RECOVERED
-        and e.details["ratio"] >= LEAST_SPIKE
-    ]
-    blips = [
-        e
-        for e in episodes
-        if e.kind is EpisodeKind.NON_FINITE
-        and e.ending is Ending.RECOVERED
-        and e.signal is Signal.TRAIN_LOSS
-    ]
-    if not spikes and not blips:
+    """Left its band and came back: spikes, jumps at a resume, isolated non-finite values."""
+    events = [e for e in episodes if e.ending is Ending.RECOVERED and _is_event(e)]
+    if not events:
         return None
+    finite = [e for e in events if e.kind is not EpisodeKind.NON_FINITE]
     many = [e for e in episodes if e.kind is EpisodeKind.CONSECUTIVE_SPIKES]
-    worst = max(spikes, key=lambda e: e.details["ratio"]) if spikes else blips[0]
+    worst = max(finite, key=_ratio) if finite else events[0]
     symptom = Symptom.CONSECUTIVE_SPIKES if many else Symptom.SINGLE_SPIKE_RECOVERS
-    count = len(spikes) + len(blips)
-    what = "left its band" if spikes else "was non-finite"
+    count = len({e.onset_step for e in events})
+    what = "left its band" if finite else "was non-finite"
     reason = (
         f"the loss {what} {count} time{'s' if count > 1 else ''}, worst at step "
         f"{worst.onset_step:,} ({worst.peak_value:.4g}), and came back"
     )
     return judgement(Outcome.SPIKED_RECOVERED, symptom, episodes, worst, worst.onset_step, reason)
+
+
+def _is_event(episode: Episode) -> bool:
+    if episode.kind is EpisodeKind.NON_FINITE:
+        return episode.signal is Signal.TRAIN_LOSS
+    if episode.severity is not Severity.WARNING or _ratio(episode) < LEAST_SPIKE:
+        return False
+    if episode.kind is EpisodeKind.RESUME_JUMP:
+        return bool(episode.details["direction"] == "up")
+    return episode.kind is EpisodeKind.LOSS_SPIKE
+
+
+def _ratio(episode: Episode) -> float:
+    """Peak over the level before; infinite where that level is not positive."""
+    if not episode.baseline or episode.baseline <= 0 or episode.peak_value is None:
+        return float("inf") if episode.peak_value is not None else 0.0
+    return episode.peak_value / episode.baseline

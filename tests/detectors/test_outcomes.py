@@ -186,3 +186,33 @@ def test_labels_that_are_only_memorised_leave_the_loss_at_chance():
     loss = np.log(10) + 0.02 * rng.standard_normal(600) - np.linspace(0, 0.06, 600)
     judgement, _ = outcome_of({"loss": loss}, config=Config(num_classes=10))
     assert judgement.outcome is Outcome.STALLED
+
+
+def test_validation_that_never_beats_an_untrained_model_is_no_overfitting():
+    rng = np.random.default_rng(0)
+    train = np.geomspace(1.4, 0.3, 800) * np.exp(0.1 * rng.standard_normal(800))
+    evals = (np.arange(49, 800, 50), np.linspace(1.65, 5.3, 16))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals})
+    assert judgement.outcome is Outcome.VALIDATION_FAILED
+    assert judgement.onset_step == 49
+
+
+def test_a_jump_at_a_resume_that_comes_back_is_told():
+    rng = np.random.default_rng(0)
+    loss = 0.3 + 0.01 * rng.standard_normal(300)
+    loss[150:165] += np.linspace(0.5, 0.02, 15)
+    step = np.concatenate([np.arange(170), np.arange(150, 300)])
+    value = np.concatenate([0.3 + 0.01 * rng.standard_normal(170), loss[150:]])
+    judgement, episodes = outcome_of({"loss": (step, value)})
+    assert judgement.outcome is Outcome.SPIKED_RECOVERED
+    assert judgement.onset_step == 150
+    assert "resume_jump" in {e.kind for e in episodes}
+
+
+def test_a_doubled_validation_loss_is_overfitting_whatever_the_accuracy():
+    train = np.geomspace(1.4, 0.001, 600)
+    evals = (np.arange(0, 600, 50), np.linspace(1.2, 3.2, 12))
+    evals[1][:3] = [1.36, 1.25, 1.2]
+    accuracy = (evals[0], np.append([0.3, 0.4], np.full(10, 0.46)))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals, "eval_accuracy": accuracy})
+    assert judgement.outcome is Outcome.OVERFIT
