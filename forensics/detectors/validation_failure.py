@@ -48,7 +48,8 @@ def detect(
     soon = int(step[0]) - timeline.first_step <= early * (timeline.last_step - timeline.first_step)
     if found is None and soon:
         found = _flat(step, value, train_step, train, gap, closing)
-    if found is None and float(value.min()) >= first:
+    improves = float(value.min()) < (1.0 - closing) * float(value[0])
+    if found is None and not improves and float(value.min()) >= first:
         # Never better than the untrained model on training data: nothing carries over.
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "flat", near, len(value) - 1)
