@@ -16,7 +16,8 @@ _TQDM = re.compile(
 )
 _DRAWING = re.compile(r"[━╸╺─█▉▊▋▌▍▎▏]+(?:[ ━╸╺─█▉▊▋▌▍▎▏]*[━╸╺─█▉▊▋▌▍▎▏])?|\[[=>.]{3,}\]")
 _KERAS = re.compile(
-    rf"^\s*(?P<n>\d+)/(?P<total>\d+|Unknown)(?=[\s{HIDDEN}]).*?(?<![\w.])(?:\d+(?:\.\d+)?\s?(?:us|µs|ms|s)/(?:step|sample|epoch)|ETA: \S+)"
+    rf"^\s*(?P<n>\d+)/(?P<total>\d+|Unknown)(?=[\s{HIDDEN}]).*?"
+    r"(?<![\w.])(?:\d+(?:\.\d+)?\s?(?:us|µs|ms|s)/(?:step|sample|epoch)|ETA: \S+)"
 )
 _EPOCHS_DESC = re.compile(r"(?i:^\s*epochs?\s*:?\s*$)")
 _EVALUATION_DESC = re.compile(

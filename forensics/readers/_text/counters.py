@@ -36,16 +36,19 @@ _WHOLE = r"\d+(?:,\d{3})*(?!\d)"
 _N = rf"{_WHOLE}(?:\.\d+)?(?:[eE]\+?\d+)?"
 _Q = r"['\"]?"
 _END = r"(?![\w%]|\.\d)"
-_SKIP = r"(?:(?<=\d/)|(?<![\w/]))(?<!total )(?<!max )(?<!num )(?<!per )(?<!every )(?<!best )(?<!last )(?<!warmup )"
+_SKIP = (
+    r"(?:(?<=\d/)|(?<![\w/]))(?<!total )(?<!max )(?<!num )(?<!per )(?<!every )"
+    r"(?<!best )(?<!last )(?<!warmup )"
+)
 _SIZED = rf"(?:\s*(?:/|of)\s*(?P<total>{_WHOLE}|\?))?"
 _EPOCH = re.compile(
     rf"(?i:{_SKIP}(?:epoch|ep)(?:\s?\((?:train|val|valid|test)\))?{_Q}\s*[:=#]?\s*{_Q}[\[(]?\s*)"
     rf"(?P<n>{_N})(?:\s*(?:/|of)\s*\d+)?{_END}[\])]?"
 )
 _STEP_NAMES = (
-    r"(?P<name>global[_ ]?step/max_steps|(?:trainer/)?global[_ -]?(?:step|iter(?:ation)?|batch_idx)|"
-    r"planned_step|num_updates|updates?|training[_ ]step|train[_ ]step|steps?|iterations?|iters?|itr|"
-    r"minibatch|mini-batch|batch(?:_idx)?|it)"
+    r"(?P<name>global[_ ]?step/max_steps|(?:trainer/)?global[_ -]?(?:step|iter(?:ation)?|batch_idx)"
+    r"|planned_step|num_updates|updates?|training[_ ]step|train[_ ]step|steps?|iterations?|iters?"
+    r"|itr|minibatch|mini-batch|batch(?:_idx)?|it)"
 )
 _STEP = re.compile(
     rf"(?i:{_SKIP}{_STEP_NAMES}(?:\s?\((?:train|val|valid|test)\))?{_Q}\s*[:=#]?\s*{_Q}[\[(]?\s*)"

@@ -4,11 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from forensics.readers._text.event_rules import RULES, Rule, stated_step
+from forensics.readers._text.course_rules import COURSE_RULES
+from forensics.readers._text.crash_rules import CRASH_RULES
 from forensics.readers._text.masks import strip_prefix
 from forensics.readers._text.numerals import NUMBER, to_float
+from forensics.readers._text.numeric_rules import NUMERIC_RULES
+from forensics.readers._text.rule import Rule, stated_step
 from forensics.run import TextKind
 
+RULES: tuple[Rule, ...] = (*CRASH_RULES, *NUMERIC_RULES, *COURSE_RULES)
 LONGEST_TEXT = 400
 _FIRST, _LAST = 40, 10  # of one kind, this many are kept from either end
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from forensics.readers._text.commands import read_command
 from forensics.readers._text.literals import depth_of, read_arguments, read_value
+from forensics.readers._text.plain_settings import PlainSettings
 
 _CALL = re.compile(
     r"^.{0,120}?(?<!\w)(?P<name>\w*(?:Namespace|Arguments|Args|Config|Params))\((?=.*=|\s*$)"
@@ -23,25 +24,8 @@ _JSON_START = re.compile(
 )
 _DICT_LINE = re.compile(r"^\s*(?:\w+\s*[:=]\s*)?(?P<body>\{\s*['\"]\w+['\"]\s*:.*\})\s*$")
 _TITLE = re.compile(r"^\W*-{3,} ?(?:end of )?arguments ?-{3,}")
-_PAIR = re.compile(
-    r"^(?P<indent>\s*)(?:[-*•]\s+|Overriding:\s*)?(?P<key>[A-Za-z_][\w./ -]{0,60}?)\s*(?P<sep>[:=])(?:\s+|(?=[\w'\"\[+-]))"
-    r"(?P<value>\S.{0,200})$"
-)
-_OPENING = re.compile(r"^(?P<indent>\s*)(?P<key>[A-Za-z_][\w.-]{0,60}):\s*$")
-_TOKEN = re.compile(r"(?<![\w:=])(?P<key>[A-Za-z_][\w.-]*)[:=](?P<value>[^\s:=,;]+)(?=[\s,;]|$)")
-_SIMPLE_VALUE = re.compile(r"^(?:\S+|\[.*\]|\(.*\)|'[^']*'|\"[^\"]*\")$")
-_HF_LINES = {
-    "num epochs": "num_train_epochs",
-    "instantaneous batch size per device": "per_device_train_batch_size",
-    "total train batch size (w. parallel, distributed & accumulation)": "total_train_batch_size",
-    "gradient accumulation steps": "gradient_accumulation_steps",
-    "total optimization steps": "max_steps",
-    "num update steps per epoch": "num_update_steps_per_epoch",
-}
-_HF_LINE = re.compile(r"^\s*(?P<key>[A-Z][\w ]+?(?: \(w\. .*\))?) = (?P<value>[\d,]+)\s*$")
-_COMMENT = re.compile(r"\s+#\s.*$")
-_PROGRESS = re.compile(r"^\d+/\d+$")
 _LONGEST_BLOCK = 200_000
+_LONGEST_HEAD = 400
 _MOST_SETTINGS = 5000
 
 
@@ -67,7 +51,8 @@ class Headers:
     _depth: int = 0
     _size: int = 0
     _kind: str = ""
-    _parents: list[tuple[int, str]] = field(default_factory=list)
+    _head: str = ""
+    _plain: PlainSettings = field(default_factory=PlainSettings)
     _count: int = 0
 
     @property
@@ -89,14 +74,14 @@ class Headers:
         value = read_value(match["body"]) if match else None
         if not isinstance(value, dict) or not any(_is_rate(str(key)) for key in value):
             return False
-        self._add(Header(at, number, line.strip()[:400], _named(value), opens=True))
+        self._add(Header(at, number, line.strip()[:_LONGEST_HEAD], _named(value), opens=True))
         return True
 
     def feed_plain(self, line: str, number: int, at: int) -> bool:
         """Look at a line before the first step; returns whether it is ``key: value``."""
         if self._count > _MOST_SETTINGS or len(line) > 1000:
             return False
-        settings = self._plain(line)
+        settings = self._plain.read(line)
         if settings:
             self._add(Header(at, number, line.strip(), settings, opens=False))
         return bool(settings)
@@ -122,9 +107,10 @@ class Headers:
 
     def _begin(self, line: str, number: int, at: int) -> bool:
         self._start = (at, number)
+        self._head = line.strip()[:_LONGEST_HEAD]
         call = _CALL.match(line)
         if call is not None:
-            self._open("call", line)
+            self._open("call", line[call.end() - 1 :])
             return True
         if _JSON_START.match(line):
             self._open("json", "{")
@@ -156,41 +142,13 @@ class Headers:
         self._kind, self._block = "", []
         settings: dict[str, Any] = {}
         if kind == "call":
-            settings = read_arguments(body.partition("(")[2].rstrip().removesuffix(")"))
+            settings = read_arguments(body[1:].rstrip().removesuffix(")"))
         elif kind == "command":
             settings = read_command(re.sub(r"\\\s*\n", " ", body)) or {}
         else:
             settings = _read_json(body)
         opens = kind == "command" or any(_is_rate(key) for key in settings)
-        self._add(Header(at, number, body.split("\n")[0].strip()[:400], settings, opens))
-
-    def _plain(self, line: str) -> dict[str, Any]:
-        known = _HF_LINE.match(line)
-        if known is not None and known["key"].lower() in _HF_LINES:
-            return {_HF_LINES[known["key"].lower()]: read_value(known["value"])}
-        opening = _OPENING.match(line)
-        if opening is not None:
-            self._nest(len(opening["indent"]))
-            self._parents.append((len(opening["indent"]), opening["key"]))
-            return {}
-        tokens = list(_TOKEN.finditer(line)) if "(" not in line else []
-        if len(tokens) > 1 and sum(len(t[0]) for t in tokens) > 0.6 * len(line.strip()):
-            head = line.strip().partition(": ")[0] if line.strip().find(": ") > 0 else ""
-            prefix = f"{head}." if head.isidentifier() else ""
-            return {prefix + token["key"]: read_value(token["value"]) for token in tokens}
-        match = _PAIR.match(line)
-        if match is None or len(match["key"].split()) > 4:
-            return {}
-        value = _COMMENT.sub("", match["value"]).strip()
-        if not _SIMPLE_VALUE.match(value) or _PROGRESS.match(value):
-            return {}
-        self._nest(len(match["indent"]))
-        key = ".".join([*(key for _, key in self._parents), match["key"].strip()])
-        return {key: read_value(value)}
-
-    def _nest(self, indent: int) -> None:
-        while self._parents and self._parents[-1][0] >= indent:
-            self._parents.pop()
+        self._add(Header(at, number, self._head, settings, opens))
 
 
 def _is_rate(key: str) -> bool:

@@ -17,7 +17,8 @@ from forensics.run import TextKind
 
 LOSS_SCALE_TAG = "loss scale"
 _OVERFLOW = re.compile(
-    r"(?i:\bOVERFLOW! |\b(?:grad(?:ient)?s?\s+)?overflow detected\b|\bgradient overflow\b|grad overflow on iteration)"
+    r"(?i:\bOVERFLOW! |\b(?:grad(?:ient)?s?\s+)?overflow detected\b|\bgradient overflow\b"
+    r"|grad overflow on iteration)"
 )
 _ITERATION = re.compile(r"(?i:overflow on iteration\s+(?P<n>\d+))")
 _CHANGE = re.compile(

@@ -26,15 +26,16 @@ _WORD_BEFORE_BRACKET = re.compile(r"([A-Za-z_]\w*)\[$")
 _TRIM = " \t-–*>#•.()[]/"
 _COPULA = re.compile(r"\s+(?:is|was|of|at|to|=)$", re.IGNORECASE)
 _MODE = re.compile(
-    r"(?i:(?<![\w/'\"])(?P<mode>train(?:ing)?|val(?:id(?:ation|ate)?)?|test(?:ing)?|eval(?:uation|uate)?|dev)"
-    r"(?:\s(?:set|results?|metrics|phase))?(?=\s*[:\]|)>]|\s+-\s|\s*\[|\s+step\b|\s+epoch\b)|Saving dict for)"
+    r"(?i:(?<![\w/'\"])(?P<mode>train(?:ing)?|val(?:id(?:ation|ate)?)?|test(?:ing)?"
+    r"|eval(?:uation|uate)?|dev)(?:\s(?:set|results?|metrics|phase))?"
+    r"(?=\s*[:\]|)>]|\s+-\s|\s*\[|\s+step\b|\s+epoch\b)|Saving dict for)"
 )
 _NOT_MEASURED = re.compile(
     r"(?i:\b(?:best|lowest|highest|previous|prev|target|threshold|patience)\b)"
 )
 _SETTING_WORDS = re.compile(
-    r"(?i:(?:^|[_ .])(?:weight|coeff?|coefficient|lambda|factor|alpha|beta|gamma|ratio|type|fn|func|"
-    r"name|mult|multiplier|max|clip|threshold|target|freq|interval|every|steps|scale_factor)$)"
+    r"(?i:(?:^|[_ .])(?:weight|coeff?|coefficient|lambda|factor|alpha|beta|gamma|ratio|type|fn"
+    r"|func|name|mult|multiplier|max|clip|threshold|target|freq|interval|every|steps)$)"
 )
 _CATCH_ALL = {Signal.OTHER, Signal.IGNORED, Signal.LOSS_COMPONENT}
 _STOPWORDS = frozenset(

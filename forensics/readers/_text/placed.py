@@ -68,4 +68,5 @@ def are_whole(epochs: Values) -> bool:
 def to_steps(values: Values) -> Ordinals:
     """Whole numbers, shape of ``values``; 0 where it is none."""
     finite = np.where(np.isfinite(values), values, 0.0)
-    return np.rint(np.clip(finite, -_LARGEST, _LARGEST)).astype(np.int64)
+    steps: Ordinals = np.rint(np.clip(finite, -_LARGEST, _LARGEST)).astype(np.int64)
+    return steps
