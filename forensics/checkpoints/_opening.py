@@ -1,0 +1,35 @@
+"""Opens a checkpoint of any format: each opener is asked in turn whether it is its own."""
+
+import functools
+from pathlib import Path
+
+from forensics import checkpoints as room
+from forensics.checkpoints._base import Opened, Opener
+from forensics.checkpoints._reading import reason
+from forensics.errors import UnreadableFile
+from forensics.registry import collect
+
+
+@functools.cache
+def openers() -> tuple[Opener, ...]:
+    """Every opener, in the order in which they are asked."""
+    return tuple(sorted(collect(room, "OPENER"), key=lambda opener: opener.order))
+
+
+def open_checkpoint(path: Path) -> Opened:
+    """Read what a checkpoint holds and where; of the tensors themselves nothing is read.
+
+    Args:
+        path: A file, or the folder of one save.
+
+    Raises:
+        UnreadableFile: It is of no known format, or nothing at all could be read from it.
+    """
+    try:
+        path.stat()
+        for opener in openers():
+            if opener.sniff(path):
+                return opener.open(path)
+    except OSError as error:
+        raise UnreadableFile(f"{path}: {reason(error)}") from error
+    raise UnreadableFile(f"{path}: is no checkpoint of a known format")
