@@ -40,6 +40,8 @@ PLAIN = "step,loss,lr\n0,2.5,0.1\n10,2.25,0.1\n20,nan,0.2\n"
         ("model.json", '{"step": 1, "loss": 2.5}\n'),
         ("weights.bin", b"\x80\x02}q\x00" + bytes(range(256)) * 9),
         ("zeros.csv", b"\0" * 5000),
+        ("sweep.csv", "run_id,lr,batch_size,final_loss,epochs\na,0.1,32,2.3,10\nb,0.2,32,1.3,10\n"),
+        ("values.txt", "10.5\n10.2\n9.8\n9.1\n8.5\n8.2\n"),
         ("results.csv", "model,lr,epochs,val_acc\nA,0.1,10,0.9\nB,0.2,20,0.8\n"),
         (
             "README.md",

@@ -77,6 +77,13 @@ def test_lists_without_a_counter_are_counted_by_row(tmp_path):
     assert "counted by row" in str(reading.notes[0])
 
 
+def test_lists_are_called_by_what_they_list(tmp_path):
+    value = {"epochs": [1, 2, 3], "train_losses": [2.5, 2.25, 2.0], "val_loss_history": [3, 2, 1]}
+    found = by_tag(read(READER, tmp_path, "a.json", json.dumps(value)))
+    assert points(found["train_loss"]) == [(1, 2.5), (2, 2.25), (3, 2.0)]
+    assert found["val_loss"].axis is Axis.EPOCH
+
+
 def test_lists_of_other_lengths_are_series_of_their_own(tmp_path):
     value = {"step": [10, 20, 30, 40], "train_loss": [4.0, 3.0, 2.0, 1.0], "val_loss": [2.5, 2.0]}
     found = by_tag(read(READER, tmp_path, "a.json", json.dumps(value)))

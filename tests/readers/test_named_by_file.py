@@ -66,6 +66,13 @@ def test_a_guess_is_said(tmp_path):
     assert len(by_tag(reading)["loss"].value) == 9
 
 
+def test_one_number_a_line(tmp_path):
+    text = "2.5\n2.25\nnan\n2.0\n1.75\n1.5\n"
+    found = by_tag(read(READER, tmp_path, "train_losses.txt", text))
+    assert found["train_loss"].axis is Axis.ROW
+    assert points(found["train_loss"])[:3] == [(0, 2.5), (1, 2.25), (2, "nan")]
+
+
 def test_a_monitor_of_stable_baselines(tmp_path):
     text = '#{"t_start": 1700000000.1, "env_id": "CartPole-v1"}\nr,l,t\n20.0,20,0.5\n31.0,31,0.9\n'
     found = by_tag(read(READER, tmp_path, "0.monitor.csv", text))

@@ -29,6 +29,25 @@ def test_an_export_of_wandb(tmp_path):
     assert len(found) == 2
 
 
+def test_names_with_a_dash_are_no_export(tmp_path):
+    text = "step,train - loss,val - loss\n0,2.5,2.6\n1,2.25,2.5\n"
+    assert set(by_tag(read(READER, tmp_path, "a.csv", text))) == {"train - loss", "val - loss"}
+    text = "step,loss,lr - Adam\n0,2.5,.1\n1,2.25,.1\n"
+    assert set(by_tag(read(READER, tmp_path, "b.csv", text))) == {"loss", "lr - Adam"}
+
+
+def test_a_row_without_a_run_belongs_to_the_one_before(tmp_path):
+    text = "run,step,loss,val_loss\na,0,2.5,\n,0,,2.6\nb,0,3.5,\n,0,,3.6\n"
+    found = by_tag(read(READER, tmp_path, "a.csv", text))
+    assert points(found["a:val_loss"]) == [(0, 2.6)]
+    assert points(found["b:val_loss"]) == [(0, 3.6)]
+
+
+def test_names_of_rows_are_no_runs(tmp_path):
+    text = "trial,step,loss\n" + "".join(f"t{i},{i},2.5\n" for i in range(900))
+    assert len(by_tag(read(READER, tmp_path, "a.csv", text))["loss"].value) == 900
+
+
 def test_a_long_table_names_its_quantities_in_the_rows(tmp_path):
     text = "step,tag,value\n0,train/loss,2.5\n0,lr,0.1\n10,train/loss,nan\n10,lr,\n"
     found = by_tag(read(READER, tmp_path, "scalars.csv", text))

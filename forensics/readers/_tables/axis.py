@@ -20,6 +20,12 @@ _RANKS = (
 )
 """Names of counters, the surest first; a counter of logger calls such as ``_step`` comes last."""
 
+_UNKNOWN, _LOGGER_CALLS = len(_RANKS), len(_RANKS) + 1
+_OTHER_COUNTERS = (
+    (Signal.EPOCH, Axis.EPOCH),
+    (Signal.SAMPLES, Axis.SAMPLES),
+    (Signal.TOKENS, Axis.SAMPLES),
+)
 _POSITIONS = frozenset({"idx", "index", "#", "no", "row"})
 _LARGEST = 2.0**62  # beyond it no counter fits into 64 bits
 _FEW = 8  # a crash at one step, again and again, may log no other
@@ -45,13 +51,11 @@ def choose_axis(table: Table) -> XAxis:
         column = table.columns[name]
         if _counts(column, counted):
             return _steps(table, name)
-    for signal, axis in (
-        (Signal.EPOCH, Axis.EPOCH),
-        (Signal.SAMPLES, Axis.SAMPLES),
-        (Signal.TOKENS, Axis.SAMPLES),
-    ):
+    for signal, axis in _OTHER_COUNTERS:
         for name, column in table.columns.items():
-            if classify(name) is signal and _counts(column, counted):
+            if classify(name) is not signal or _is_setting(name, column):
+                continue
+            if _counts(column, counted):
                 place = _filled(column.rows, column.values, table.length)
                 if _moves(place, table):
                     return XAxis(axis, place, name)
@@ -65,10 +69,10 @@ def _by_rank(table: Table) -> list[str]:
 
 def _rank(name: str) -> int:
     if name.strip() == "_step":
-        return len(_RANKS)
+        return _LOGGER_CALLS
     whole = normalise(name)
-    spellings = (whole, whole.rpartition("/")[2])
-    return next((i for i, group in enumerate(_RANKS) if not {*spellings}.isdisjoint(group)), 5)
+    spellings = {whole, whole.rpartition("/")[2]}
+    return next((i for i, group in enumerate(_RANKS) if spellings & {*group}), _UNKNOWN)
 
 
 def _rows_with_metric(table: Table) -> NDArray[np.bool_]:
@@ -92,6 +96,11 @@ def _counts(column: Column, counted: NDArray[np.bool_]) -> bool:
         return False
     whole = len(column.rows) == len(counted)
     return whole or bool(counted[column.rows].sum() >= _MIN_COVERAGE * counted.sum())
+
+
+def _is_setting(name: str, column: Column) -> bool:
+    """True for the ``epochs`` of a sweep, which do not only rise."""
+    return normalise(name) == "epochs" and bool((np.diff(column.values) <= 0).any())
 
 
 def _moves(place: NDArray[np.int64], table: Table) -> bool:
@@ -122,9 +131,8 @@ def _steps(table: Table, name: str) -> XAxis:
         whole = _through_epochs(column, epoch, table.length)
         if whole is not None:
             place = _filled(whole.rows, whole.values, table.length)
-            return XAxis(
-                Axis.STEP, place, name, f"{name} starts anew in each epoch; counted through"
-            )
+            note = f"{name} starts anew in each epoch; counted through"
+            return XAxis(Axis.STEP, place, name, note)
     return XAxis(Axis.STEP, _filled(column.rows, column.values, table.length), name)
 
 

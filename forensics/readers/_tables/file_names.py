@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from forensics.signals import Signal, classify
 
 _DOWNLOAD = re.compile(r"(?:.*?run-(?P<run>.+?)-)?tag-(?P<tag>.+)")
-_LAST_WORD = re.compile(r"(?:[_-]?(?:logs?|curve|history|values|data)|(?<=loss)es)$")
+_LAST_WORD = re.compile(r"(?:[_-](?:logs?|curve|hist(?:ory)?|values|data|list)|(?<=loss)es)+$")
 
 
 def quantity_of(source: str) -> str | None:
@@ -23,8 +23,13 @@ def quantity_of(source: str) -> str | None:
         return found["tag"]
     if below := _below_metrics(path):
         return "/".join((*below, stem))
-    stem = _LAST_WORD.sub("", stem)
+    stem = bare_name(stem)
     return stem if classify(stem) is not Signal.OTHER else None
+
+
+def bare_name(name: str) -> str:
+    """``train_loss`` for ``train_losses``, ``train_loss_history`` and their like."""
+    return _LAST_WORD.sub("", name)
 
 
 def holds_one_metric(source: str) -> bool:

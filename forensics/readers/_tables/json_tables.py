@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from forensics.readers._tables.cells import parse_number
+from forensics.readers._tables.file_names import bare_name
 from forensics.readers._tables.json_rows import rows_table
 from forensics.readers._tables.reshape import is_phase_word, plain_name, widen
 from forensics.readers._tables.table import Column, Table
@@ -75,7 +76,7 @@ def _search(value: Any, key: str, counters: Lists, nesting: int) -> Iterator[Fou
         for table in _from_lists(lists, counters):
             yield FoundTable(key, table)
         for name, inner in value.items():
-            if str(name) not in lists:
+            if bare_name(str(name)) not in lists:
                 yield from _search(inner, str(name), counters, nesting + 1)
 
 
@@ -120,7 +121,7 @@ def _lists_of(value: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
         if isinstance(inner, Mapping) and inner and all(str(k).isdigit() for k in inner):
             inner = list(inner.values())
         if isinstance(inner, list) and _is_numbers(inner):
-            yield str(key), inner
+            yield bare_name(str(key)), inner
 
 
 def _is_numbers(values: list[Any]) -> bool:

@@ -49,7 +49,7 @@ def _alone(loss: Column, other: Column) -> Rows:
     None where they were not always together before.
     """
     numbers = np.flatnonzero(~np.isnan(loss.values))
-    if not len(numbers):
+    if other.rows is loss.rows or not len(numbers):
         return other.rows[:0]
     last = numbers[-1]
     count = int(np.searchsorted(other.rows, loss.rows[last], "right"))

@@ -20,6 +20,8 @@ _MODE = frozenset(
 _TAG = frozenset(
     {"tag", "metric", "metric_name", "name", "key", "signal", "variable", "scalar", "variant"}
 )
+_COUNTERS = frozenset({Signal.STEP, Signal.EPOCH, Signal.WALL_TIME, Signal.TOKENS, Signal.SAMPLES})
+_MAX_RUNS = 500  # more are the names of rows
 _VALUE = frozenset({"value", "metric_value", "scalar_value"})
 _EVAL_WORDS = frozenset(
     {"val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev"}
@@ -49,16 +51,22 @@ def widen(table: Table) -> Table:
     column = table.columns[value]
     names = _joined([table.labels[tag] for tag in tags], table.length)
     columns = {name: c for name, c in table.columns.items() if name != value}
-    codes = names.spread(table.length)[column.rows]
-    for code, name in enumerate(names.names):
-        chosen = codes == code
-        if chosen.any():
-            columns[name] = Column(column.rows[chosen], column.values[chosen])
+    for code, chosen in _groups(names.spread(table.length)[column.rows]):
+        columns[names.names[code]] = Column(column.rows[chosen], column.values[chosen])
     return replace(
         table,
         columns=columns,
         labels={name: text for name, text in table.labels.items() if name not in tags},
     )
+
+
+def _groups(codes: Rows) -> Iterator[tuple[int, Rows]]:
+    """Each code from 0 on with shape (n,) the places at which it stands."""
+    order = np.argsort(codes, kind="stable")
+    present, starts = np.unique(codes[order], return_index=True)
+    for code, places in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+        if code >= 0:
+            yield code, places
 
 
 def _joined(parts: list[Labels], length: int) -> Labels:
@@ -89,10 +97,11 @@ def split_phases(table: Table) -> Table:
     columns: dict[str, Column] = {}
     for tag, column in table.columns.items():
         of_row = phase[column.rows]
-        if classify(tag) in (Signal.STEP, Signal.EPOCH, Signal.WALL_TIME, Signal.TOTAL_STEPS):
-            columns[tag] = (
-                column if classify(tag) is not Signal.STEP else _own(column, of_row, text)
-            )
+        if classify(tag) is Signal.STEP:
+            columns[tag] = _own(column, of_row, text)
+            continue
+        if classify(tag) in _COUNTERS:
+            columns[tag] = column
             continue
         for code in np.unique(of_row).tolist():
             new = tag if code < 0 else _phased(tag, text.names[code].strip().lower())
@@ -144,22 +153,24 @@ def plain_name(name: str) -> str:
 def split_runs(table: Table) -> Iterator[tuple[str, Table]]:
     """Each run of a table with its name; '' where there is only one."""
     name = next((n for n in table.labels if is_run_name(n)), None)
-    if name is not None and len(table.labels[name].names) > 1:
-        text = table.labels[name]
-        of_row = text.spread(table.length)
-        for code, run in enumerate(text.names):
-            yield run, table.keep(of_row == code)
+    if name is None or not 1 < len(table.labels[name].names) <= _MAX_RUNS:
+        yield from _split_headers(table)
         return
-    yield from _split_headers(table)
+    text = table.labels[name]
+    said = np.maximum.accumulate(
+        np.where(text.spread(table.length) < 0, 0, np.arange(table.length))
+    )
+    of_row = text.spread(table.length)[said]  # a row without a name goes on with the one before
+    for code, run in enumerate(text.names):
+        yield run, table.keep(of_row == code)
 
 
 def _split_headers(table: Table) -> Iterator[tuple[str, Table]]:
     """Columns such as ``my-run - train/loss``, with their ``__MIN`` and ``__MAX`` twins dropped."""
     pairs = {n: n.rpartition(" - ") for n in table.columns}
     runs = dict.fromkeys(run for run, dash, _ in pairs.values() if dash)
-    if not runs or any(
-        not dash and classify(n) is Signal.OTHER for n, (_, dash, _) in pairs.items()
-    ):
+    plain = [name for name, (_, dash, _) in pairs.items() if not dash]
+    if all(map(is_phase_word, runs)) or any(classify(name) not in _COUNTERS for name in plain):
         yield "", table
         return
     for run in runs:

@@ -59,7 +59,7 @@ def is_training_table(names: Iterable[str]) -> bool:
         return bool(found & _METRIC)
     if found & _AMOUNT and strong:
         return True
-    strong -= {Signal.LR, Signal.LOSS_SCALE}
+    strong -= {Signal.LR, Signal.LOSS_SCALE, Signal.LOSS_COMPONENT}  # a sweep lists these as well
     unknown = signals.count(Signal.OTHER)
     few_unknown = unknown == 0 or (unknown == 1 and len(signals) <= 4)
     return bool(strong) and (few_unknown or (len(found & _STRONG) > 1 and unknown < 50))
