@@ -48,6 +48,7 @@ SAMPLES = {
     "lightning_validation_class_order": Sample("validation_class_order.py"),
     "torch_bad_batch": Sample("bad_batch.py"),
     "torch_consecutive_spikes": Sample("consecutive_spikes.py"),
+    "torch_half_precision_sum": Sample("half_precision_sum.py"),
     "torch_no_warmup_blow_up": Sample("no_warmup_blow_up.py"),
     "torch_no_warmup_stall": Sample("no_warmup_stall.py"),
     "torch_out_of_memory": Sample("memory_leak.py"),
