@@ -19,7 +19,7 @@ from typing import Any
 from forensics.errors import UnreadableFile
 from forensics.readers._base import Probe, Progress, Reader, Reading
 from forensics.readers._tables.columns import table_series
-from forensics.readers._tables.json_document import load_document
+from forensics.readers._tables.json_document import read_document
 from forensics.readers._tables.json_rows import rows_table
 from forensics.run import Note, Series
 
@@ -50,12 +50,7 @@ def read(probe: Probe, progress: Progress) -> Reading:
     Raises:
         UnreadableFile: It is no JSON object.
     """
-    text = probe.path.read_bytes().decode("utf-8", "replace")
-    progress(probe.size)
-    try:
-        state, whole = load_document(text)
-    except ValueError as error:
-        raise UnreadableFile(f"{probe.source}: {error}") from error
+    state, damage = read_document(probe, progress)
     if not isinstance(state, Mapping):
         raise UnreadableFile(f"{probe.source}: not the state of a Trainer")
     history = state.get("log_history")
@@ -65,14 +60,11 @@ def read(probe: Probe, progress: Progress) -> Reading:
         else []
     )
     series, notes = table_series(rows_table(rows), probe.source, spells_nan=True)
-    if not whole:
-        notes += (Note("the file is cut or damaged: the rows before that were read", probe.source),)
-    if not rows:
-        notes += (Note("the log history is empty", probe.source),)
+    empty = () if rows else (Note("the log history is empty", probe.source),)
     return Reading(
         series=tuple(_rounded(one) for one in series),
         settings={key: state[key] for key in _SETTINGS if state.get(key) is not None},
-        notes=notes,
+        notes=(*notes, *damage, *empty),
     )
 
 

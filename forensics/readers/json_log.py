@@ -10,15 +10,16 @@ the rows before the cut.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from forensics.errors import UnreadableFile
-from forensics.readers._base import Probe, Progress, Reader, Reading
-from forensics.readers._tables.blocks import decode_head, encoding_of
+from forensics.readers._base import Probe, Progress, Reader, Reading, no_progress
+from forensics.readers._tables.blocks import decode_head
 from forensics.readers._tables.columns import table_series
 from forensics.readers._tables.file_names import quantity_of
-from forensics.readers._tables.json_document import load_document
+from forensics.readers._tables.json_document import load_document, read_document
 from forensics.readers._tables.json_tables import are_runs, find_tables, phased
 from forensics.run import Note, Series
 
@@ -33,42 +34,31 @@ def sniff(probe: Probe) -> bool:
     text = decode_head(probe.head)
     if text is None:
         return False
-    if _has_tables(text, probe):
-        return True
-    if not len(probe.head) < probe.size <= _SEARCHED_BYTES:
-        return False
-    return _has_tables(_text_of(probe), probe)
+    with suppress(ValueError):
+        if _has_tables(load_document(text)[0], probe):
+            return True
+    if len(probe.head) < probe.size <= _SEARCHED_BYTES:  # the log may lie far into it
+        with suppress(UnreadableFile):
+            return _has_tables(read_document(probe, no_progress)[0], probe)
+    return False
 
 
-def _has_tables(text: str, probe: Probe) -> bool:
-    try:
-        document, _ = load_document(text)
-    except ValueError:
-        return False
+def _has_tables(document: Any, probe: Probe) -> bool:
     return bool(find_tables(document, quantity_of(probe.source) or ""))
 
 
-def _text_of(probe: Probe) -> str:
-    data = probe.path.read_bytes()
-    encoding, mark = encoding_of(data[:4096])
-    return data[mark:].decode(encoding, "replace")
-
-
 def read(probe: Probe, progress: Progress) -> Reading:
-    """Read every table of the document."""
-    text = _text_of(probe)
-    progress(probe.size)
-    try:
-        document, whole = load_document(text)
-    except ValueError as error:
-        raise UnreadableFile(f"{probe.source}: {error}") from error
-    series, notes = document_series(document, probe.source)
-    if not whole:
-        notes += (Note("the file is cut or damaged: the rows before that were read", probe.source),)
-    return Reading(series=series, settings=_settings(document), notes=notes)
+    """Read every table of the document.
+
+    Raises:
+        UnreadableFile: It is no JSON.
+    """
+    document, damage = read_document(probe, progress)
+    series, notes = _document_series(document, probe.source)
+    return Reading(series=series, settings=_settings(document), notes=(*notes, *damage))
 
 
-def document_series(document: Any, source: str) -> tuple[tuple[Series, ...], tuple[Note, ...]]:
+def _document_series(document: Any, source: str) -> tuple[tuple[Series, ...], tuple[Note, ...]]:
     """The series of every table in a document; several tables under other keys are several runs."""
     series: list[Series] = []
     notes: dict[str, Note] = {}

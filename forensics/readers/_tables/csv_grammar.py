@@ -89,7 +89,7 @@ class CsvGrammar:
 
     def _is_header(self, cells: list[str]) -> bool:
         """True where the header comes again (a restart), or a new one renames the columns."""
-        if not is_header(cells):
+        if any(self._number(cell) is not None for cell in cells) or not is_header(cells):
             return False
         index = ("",) if self._columns[0] == "" != cells[0] else ()
         columns = (*index, *unique_names(cells))
@@ -122,12 +122,12 @@ class CsvGrammar:
             number = self._number(cell)
             if number is not None and not is_run_name(name):
                 row.append((name, number))
+                if "/" in cell and self.total_steps is None and is_counter(name):
+                    self.total_steps = parse_total(cell)
             elif not is_not_logged(cell):
                 if is_counter(name):
                     return None
                 row += _named(name, cell)
-        if self.total_steps is None:
-            self.total_steps = next(filter(None, map(parse_total, cells)), None)
         return row
 
     def _number(self, cell: str) -> float | None:

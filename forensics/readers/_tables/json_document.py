@@ -5,8 +5,36 @@ import re
 from contextlib import suppress
 from typing import Any
 
+from forensics.errors import UnreadableFile
+from forensics.readers._base import Probe, Progress
+from forensics.readers._tables.blocks import encoding_of
+from forensics.run import Note
+
+_LARGEST = 1 << 30
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
 _CLOSER = {"{": "}", "[": "]"}
+
+
+def read_document(probe: Probe, progress: Progress) -> tuple[Any, tuple[Note, ...]]:
+    """The value in a file, and a note where only a part of it could be read.
+
+    Raises:
+        UnreadableFile: It is no JSON, nested too deep, or too large to be held in memory.
+    """
+    if probe.size > _LARGEST:
+        raise UnreadableFile(
+            f"{probe.source}: one JSON document of more than 1 GiB; keep lines of JSON"
+        )
+    data = probe.path.read_bytes()
+    encoding, mark = encoding_of(data[:4096])
+    try:
+        document, whole = load_document(data[mark:].decode(encoding, "replace"))
+    except ValueError as error:
+        raise UnreadableFile(f"{probe.source}: {error}") from error
+    progress(probe.size)
+    if whole:
+        return document, ()
+    return document, (Note("cut or damaged: only the rows before that were read", probe.source),)
 
 
 def load_document(text: str) -> tuple[Any, bool]:

@@ -76,7 +76,7 @@ def _search(value: Any, key: str, counters: Lists, nesting: int) -> Iterator[Fou
         for table in _from_lists(lists, counters):
             yield FoundTable(key, table)
         for name, inner in value.items():
-            if bare_name(str(name)) not in lists:
+            if lists.keys().isdisjoint({str(name), bare_name(str(name))}):
                 yield from _search(inner, str(name), counters, nesting + 1)
 
 
@@ -121,7 +121,8 @@ def _lists_of(value: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
         if isinstance(inner, Mapping) and inner and all(str(k).isdigit() for k in inner):
             inner = list(inner.values())
         if isinstance(inner, list) and _is_numbers(inner):
-            yield bare_name(str(key)), inner
+            bare = bare_name(str(key))
+            yield (str(key) if bare in value else bare), inner
 
 
 def _is_numbers(values: list[Any]) -> bool:

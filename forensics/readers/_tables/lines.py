@@ -92,6 +92,7 @@ class _BulkLoop:
     def _take(self, block: bytes, scanned: "Future[Scan]") -> None:
         """Add the rows of a block: those scanned ahead, then the rest."""
         data, position = _whole_lines(block), 0
+        self._forget_renamed()
         scan = scanned.result()
         known = set(scan.packed.layouts) <= set(self._packed.layouts)
         if known and not self._grammar.open:
@@ -114,13 +115,16 @@ class _BulkLoop:
         for row in rows:
             self._builder.add_row(row)
         self._singly += 1
-        known = self._packed.layouts
-        if self._grammar.generation != self._generation:
-            self._generation, known = self._grammar.generation, ()
+        self._forget_renamed()
         layout = self._grammar.layout(line) if len(rows) == 1 else None
-        if layout is not None or known is not self._packed.layouts:
-            self._packed = pack((*known[1 - _MAX_LAYOUTS :], *([layout] if layout else ())))
+        if layout is not None:
+            self._packed = pack((*self._packed.layouts[1 - _MAX_LAYOUTS :], layout))
         return end + 1
+
+    def _forget_renamed(self) -> None:
+        """Follow no layout from before a new header."""
+        if self._grammar.generation != self._generation:
+            self._generation, self._packed = self._grammar.generation, pack(())
 
     def _hopeless(self) -> bool:
         """True where the lines have too little in common for layouts to pay."""
