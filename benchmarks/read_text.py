@@ -13,6 +13,7 @@ import argparse
 import random
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from contest import contest, show
@@ -55,29 +56,28 @@ def plain(rows: int) -> Iterator[str]:
     """One make of line only."""
     for step in range(rows):
         loss = "nan" if step % 100_003 == 99 else f"{2 + random.random():.4f}"
-        yield (
-            f"step: {step} | loss: {loss} | grad_norm: {random.random():.4f} | "
-            f"lr: {1e-4 * (1 - step / rows):.3e}\n"
-        )
+        norm, rate = random.random(), 1e-4 * (1 - step / rows)
+        yield f"step: {step} | loss: {loss} | grad_norm: {norm:.4f} | lr: {rate:.3e}\n"
 
 
 def stamped(rows: int) -> Iterator[str]:
     """With time stamps, an evaluation and a checkpoint every 500 steps."""
     for step in range(rows):
-        clock = f"2026-08-{1 + step // 86400:02d} {step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}"
-        yield f"{clock},{step % 1000:03d} - INFO - iter {step}: loss {2 + random.random():.4f}, time {random.random():.2f}ms\n"
+        second = datetime(2026, 8, 22) + timedelta(seconds=step)
+        clock = f"{second:%Y-%m-%d %H:%M:%S},{step % 1000:03d} - INFO -"
+        loss, took = 2 + random.random(), random.random()
+        yield f"{clock} iter {step}: loss {loss:.4f}, time {took:.2f}ms\n"
         if step % 500 == 0:
-            yield f"{clock},999 - INFO - step {step}: val loss {2 + random.random():.4f}\nsaving checkpoint to out\n"
+            yield f"{clock} step {step}: val loss {loss:.4f}\nsaving checkpoint to out\n"
 
 
 def bars(rows: int) -> Iterator[str]:
     """Repaints of one progress bar."""
     for step in range(1, rows + 1):
-        share = 10 * step // rows
-        yield (
-            f"\r{100 * step // rows:3d}%|{'█' * share:10}| {step}/{rows} "
-            f"[{step // 3600:02d}:{step // 60 % 60:02d}<10:00,  9.5it/s, loss={2 + random.random():.4f}]"
-        )
+        drawing = "█" * (10 * step // rows)
+        clock = f"{step // 3600:02d}:{step // 60 % 60:02d}<10:00,  9.5it/s"
+        loss = 2 + random.random()
+        yield f"\r{100 * step // rows:3d}%|{drawing:10}| {step}/{rows} [{clock}, loss={loss:.4f}]"
     yield "\n"
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of logs are long
 """Megatron prints no loss where it is NaN."""
 
 import math

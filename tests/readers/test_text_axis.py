@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of logs are long
 """Which x each row gets, from whole small logs."""
 
 import math

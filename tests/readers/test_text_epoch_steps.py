@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of logs are long
 """Dictionaries that tell only a fraction of an epoch."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of logs are long
 import math
 
 import pytest
@@ -245,7 +246,7 @@ def test_lines_are_read_by_their_structure(
 def test_non_finite_numbers_are_read_however_they_are_spelled(spelling: str) -> None:
     (found, _) = parts(f"step: 3, loss: {spelling}, lr: 0.1")
     expected = float(spelling.strip("'\""))
-    assert found["loss"] == expected or math.isnan(found["loss"]) and math.isnan(expected)
+    assert found["loss"] == expected or (math.isnan(found["loss"]) and math.isnan(expected))
 
 
 def test_what_is_glued_to_a_number_is_no_loss() -> None:

@@ -1,8 +1,11 @@
+# ruff: noqa: E501 - the lines of logs are long
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from forensics.errors import UnreadableFile
 from forensics.readers._base import Probe, no_progress
@@ -250,3 +253,30 @@ def test_tables_of_public_reports_pasted_as_a_log(
     assert np.nanmax(series.value) == peak
     assert series.axis is Axis.STEP
     assert kinds(read(tmp_path, lines, "log.txt")) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(MIXED.split("\n")), st.text(max_size=60)), max_size=30))
+def test_any_mixture_of_lines_is_read_without_complaint(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("log")
+    data = "\n".join(lines).encode(errors="replace")
+    for series in read(folder, data).series:
+        assert len(series.step) == len(series.value) > 0
+        assert series.step.dtype == np.int64
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=60, deadline=None)
+def test_any_bytes_are_read_without_complaint(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    assert read(tmp_path_factory.mktemp("log"), data).notes == ()
+
+
+def test_numbers_too_large_for_a_step_do_no_harm(tmp_path: Path) -> None:
+    text = (
+        "step 1 loss 2.5\nstep 99999999999999999999999 loss 2.4\n| a |\nEpoch 9e99/10 loss: 1.5\n"
+    )
+    assert shown(read(tmp_path, text))["loss"][1][:2] == [2.5, 2.4]

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of logs are long
 from pathlib import Path
 
 import pytest

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of logs are long
 """Progress bars: what each repaint tells that is new."""
 
 import math

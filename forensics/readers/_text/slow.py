@@ -92,7 +92,7 @@ class Slow:
         )
 
     def _below(self, text: str) -> bool:
-        """Look for headings, and skip HF's final block."""
+        """Look for headings and HF's final block; returns whether the line is part of them."""
         if _SUMMARY.match(text):
             self.in_summary = True
         else:
@@ -102,7 +102,7 @@ class Slow:
             if self.heading is None:
                 self.fast.forget_uncounted()
             self.heading = heading["mode"].lower()
-        return self.in_summary
+        return self.in_summary or heading is not None
 
     def _block(self, text: str, at: int) -> bool:
         for grammar in (self.box, self.table):
