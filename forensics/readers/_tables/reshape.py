@@ -7,6 +7,7 @@ their tags; rows of several runs become one table each.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,11 +29,13 @@ _EVAL_WORDS = frozenset(
 )
 
 
+@lru_cache(maxsize=8192)
 def is_label(name: str) -> bool:
     """True where the text of a column of this name says what a row belongs to."""
     return _last_part(name) in _RUN | _MODE | _TAG
 
 
+@lru_cache(maxsize=8192)
 def is_run_name(name: str) -> bool:
     """True where a column of this name tells runs apart."""
     return normalise(name) in _RUN
