@@ -21,6 +21,8 @@ from forensics.timeline import Timeline
 
 Z90 = 1.2816
 """90th percentile of the standard normal."""
+WIDE = 30.0
+"""Largest loss over the first one from which levels are compared as logarithms."""
 MEDIAN_ERROR = 1.2533
 """sqrt(pi/2): standard error of a median over that of a mean."""
 
@@ -35,8 +37,25 @@ class _Levels:
     """Standard error of a level."""
     initial: float
     final: float
-    final_first: int
-    """Position from which the final level is taken."""
+    logarithmic: bool
+    """True where levels are logarithms: the loss spans so much that only factors compare."""
+
+    @property
+    def lowest(self) -> float:
+        """The best level."""
+        return float(self.median[self.best])
+
+    def margin(self, share: float) -> float:
+        """A share of the best level, in the unit of the levels."""
+        return float(np.log1p(share)) if self.logarithmic else share * abs(self.lowest)
+
+    def loss(self, level: float) -> float:
+        """A level in the unit of the loss."""
+        return float(np.exp(level)) if self.logarithmic else level
+
+    def level(self, loss: float) -> float:
+        """The reverse of `loss`."""
+        return float(np.log(loss)) if self.logarithmic else loss
 
 
 def detect(
@@ -64,10 +83,9 @@ def detect(
     if len(value) < 6 or is_reinforcement(timeline) or is_adversarial(timeline):
         return []
     levels = _levels(step, value, window)
-    lost = levels.final - float(levels.median[levels.best])
-    best = float(levels.median[levels.best])
-    learned = levels.initial - best
-    if lost <= max(errors * levels.error, rise * abs(best)):
+    lost = levels.final - levels.lowest
+    learned = levels.initial - levels.lowest
+    if lost <= max(errors * levels.error, levels.margin(rise)):
         return []
     spike = _last_unrecovered(timeline)
     above_earlier = lost > sawtooth * _largest_recovered_rise(levels)
@@ -92,6 +110,9 @@ def _stayed_up(timeline: Timeline, spike: Episode | None) -> bool:
 
 
 def _levels(step: Steps, value: Values, window: int) -> _Levels:
+    start = float(np.median(value[: max(1, len(value) // 50)]))
+    logarithmic = bool(value.min() > 0 and value.max() > WIDE * start)
+    value = np.log(value) if logarithmic else value
     sigma = noise(value)
     thin_step, thin = block_medians(step, value)
     sigma /= np.sqrt(max(1.0, len(value) / len(thin)))
@@ -111,7 +132,7 @@ def _levels(step: Steps, value: Values, window: int) -> _Levels:
         float(MEDIAN_ERROR * sigma / np.sqrt(width)),
         float(np.median(thin[:head])),
         float(np.median(thin[-tail:])),
-        len(thin) - tail,
+        logarithmic,
     )
 
 
@@ -130,17 +151,16 @@ def _steady(levels: _Levels) -> bool:
 
 
 def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Levels) -> Episode:
-    best = float(levels.median[levels.best])
-    from_start = levels.best == 0 or best >= levels.initial
-    onset = _drift_onset(levels, 0.2 * (levels.final - best) if spike else 0.0)
-    onset = min(onset, spike.onset_step) if spike else onset
-    mover = (
-        (spike.first_mover, spike.first_mover_step)
-        if spike is not None and onset == spike.onset_step
-        else first_mover(timeline, onset) or (None, None)
-    )
+    from_start = levels.best == 0 or levels.lowest >= levels.initial
+    onset = _onset(levels, spike)
+    if spike is not None and onset == spike.onset_step:
+        mover, mover_step = spike.first_mover, spike.first_mover_step
+    else:
+        mover, mover_step = first_mover(timeline, onset) or (None, None)
     top = int(np.argmax(levels.median[levels.best :])) + levels.best
-    rising = levels.final >= 0.9 * float(levels.median[top])
+    highest = float(levels.median[top])
+    rising = levels.final - levels.lowest >= 0.9 * (highest - levels.lowest)
+    best, final = levels.loss(levels.lowest), levels.loss(levels.final)
     return Episode(
         EpisodeKind.DIVERGENCE,
         Signal.TRAIN_LOSS,
@@ -149,20 +169,31 @@ def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Le
         Ending.DIVERGED if rising or levels.final >= levels.initial else Ending.SETTLED,
         after_step=last_before(step, onset),
         peak_step=int(levels.step[top]),
-        peak_value=float(levels.median[top]),
+        peak_value=levels.loss(highest),
         baseline=best,
-        height=(levels.final - best) / levels.error if levels.error > 0 else None,
-        first_mover=mover[0],
-        first_mover_step=mover[1],
+        height=(levels.final - levels.lowest) / levels.error if levels.error > 0 else None,
+        first_mover=mover,
+        first_mover_step=mover_step,
         details={
             "form": "after_spike" if spike else "from_start" if from_start else "drift",
-            "ratio": levels.final / best if best > 0 else float("inf"),
+            "ratio": final / best if best > 0 else float("inf"),
             "best_step": int(levels.step[levels.best]),
             "best_value": best,
-            "initial": levels.initial,
-            "final": levels.final,
+            "initial": levels.loss(levels.initial),
+            "final": final,
         },
     )
+
+
+def _onset(levels: _Levels, spike: Episode | None) -> int:
+    """A spike that ends the run began where it did, unless the level had risen before.
+
+    Before: by a fifth of all that it rose in the end.
+    """
+    if spike is None:
+        return _drift_onset(levels, 0.0)
+    highest = max(levels.final, levels.level(max(spike.peak_value or 0.0, 1e-300)))
+    return min(spike.onset_step, _drift_onset(levels, 0.2 * (highest - levels.lowest)))
 
 
 def _last_unrecovered(timeline: Timeline) -> Episode | None:
@@ -174,7 +205,7 @@ def _last_unrecovered(timeline: Timeline) -> Episode | None:
 def _drift_onset(levels: _Levels, least: float) -> int:
     """First level above the best, by noise or by ``least``, after the last time it was there."""
     after = levels.median[levels.best :]
-    margin = max(3.0 * levels.error, 0.01 * abs(float(after[0])), least)
+    margin = max(3.0 * levels.error, levels.margin(0.01), least)
     low = np.flatnonzero(after <= after[0] + margin)
     start = levels.best + (int(low[-1]) + 1 if len(low) else 0)
     return int(levels.step[min(start, len(levels.step) - 1)])

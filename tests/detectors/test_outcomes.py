@@ -216,3 +216,21 @@ def test_a_doubled_validation_loss_is_overfitting_whatever_the_accuracy():
     accuracy = (evals[0], np.append([0.3, 0.4], np.full(10, 0.46)))
     judgement, _ = outcome_of({"loss": train, "eval_loss": evals, "eval_accuracy": accuracy})
     assert judgement.outcome is Outcome.OVERFIT
+
+
+def test_an_explosion_that_starts_at_once_has_no_noise_to_hide_in():
+    rng = np.random.default_rng(0)
+    loss = np.exp(np.minimum(0.4 * np.arange(150), 55.0)) * np.exp(0.8 * rng.standard_normal(150))
+    judgement, _ = outcome_of({"loss": loss})
+    assert judgement.outcome is Outcome.DIVERGED
+
+
+def test_the_onset_of_a_blow_up_is_not_an_earlier_small_step():
+    rng = np.random.default_rng(0)
+    loss = np.concatenate([np.geomspace(0.76, 0.138, 15), np.full(55, 0.138)])
+    loss[38:] += 0.02
+    loss *= 1 + 0.01 * rng.standard_normal(70)
+    loss = np.concatenate([loss, [0.3, 18.3, 4.5e6]])
+    judgement, _ = outcome_of({"loss": loss})
+    assert judgement.outcome is Outcome.DIVERGED
+    assert 70 <= judgement.onset_step <= 71
