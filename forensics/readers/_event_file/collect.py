@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forensics.readers._base import Progress
 from forensics.readers._event_file.columns import Alike, Points, points_of, split_by_layout
@@ -65,46 +64,49 @@ def collect(path: Path, progress: Progress, piece_size: int = PIECE) -> Collecte
         texts.end_piece()
         lost += piece.lost
         broken |= piece.broken_archive
-    scalars = tuple(columns.joined(tags.names))
+    scalars = tuple(columns.finished(tags.names))
     return Collected(scalars, texts.settings, records, foreign, tuple(lost), broken)
 
 
 class _Columns:
-    """Grows by the points of a piece at a time; compact, since it lives as long as the file."""
+    """The scalars of each tag, in memory that grows in place: it is most of what is needed."""
 
     def __init__(self) -> None:
-        self._parts: dict[int, list[tuple[Steps, Values, Values]]] = {}
+        self._grown: dict[int, tuple[bytearray, bytearray, bytearray]] = {}
 
     def add(self, points: list[Points]) -> None:
-        """Append the points of one piece: sorted by tag, those of a tag in file order."""
-        if not points:
-            return
-        number = np.concatenate([p.number for p in points])
-        tag = np.concatenate([p.tag for p in points])
-        order = np.argsort(number, kind="stable")
-        order = order[_by_tag(tag[order])]
-        step = np.concatenate([p.step for p in points])[order]
-        value = np.concatenate([p.value for p in points])[order]
-        wall_time = np.concatenate([p.wall_time for p in points])[order]
-        tag, number = tag[order], number[order]
-        begin = np.flatnonzero(np.diff(tag, prepend=-1))
-        end = np.append(begin[1:], len(tag))
-        for i in np.argsort(number[begin], kind="stable"):
-            part = slice(begin[i], end[i])
-            columns = self._parts.setdefault(int(tag[begin[i]]), [])
-            columns.append((step[part], value[part], wall_time[part]))
+        """Append the points of one piece, those of a tag in file order."""
+        by_tag: dict[int, list[Points]] = {}
+        for part in points:
+            by_tag.setdefault(part.tag, []).append(part)
+        merged = [parts[0] if len(parts) == 1 else _merged(parts) for parts in by_tag.values()]
+        for part in sorted(merged, key=lambda part: int(part.number[0])):
+            grown = self._grown.setdefault(part.tag, (bytearray(), bytearray(), bytearray()))
+            for column, more in zip(grown, (part.step, part.value, part.wall_time), strict=True):
+                column += more.data
 
-    def joined(self, names: list[bytes]) -> Iterator[Tagged]:
+    def finished(self, names: list[bytes]) -> Iterator[Tagged]:
         """Every tag with all of its points, by first appearance."""
-        for tag, parts in self._parts.items():
-            step, value, wall_time = (np.concatenate(column) for column in zip(*parts, strict=True))
-            yield Tagged(decoded(names[tag]), step, value, wall_time)
+        for tag, (step, value, wall_time) in self._grown.items():
+            yield Tagged(
+                decoded(names[tag]),
+                np.frombuffer(step, np.int64),
+                np.frombuffer(value, np.float64),
+                np.frombuffer(wall_time, np.float64),
+            )
 
 
-def _by_tag(tag: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Shape (n,): the order that sorts by tag and keeps all else as it is."""
-    key = tag.astype(np.uint16) if tag.max() < 1 << 16 else tag
-    return np.argsort(key, kind="stable")  # a radix sort where the key is short
+def _merged(parts: list[Points]) -> Points:
+    """The same points of one tag in file order; of one event in the order in which they came."""
+    number = np.concatenate([part.number for part in parts])
+    order = np.argsort(number, kind="stable")
+    return Points(
+        parts[0].tag,
+        number[order],
+        np.concatenate([part.step for part in parts])[order],
+        np.concatenate([part.value for part in parts])[order],
+        np.concatenate([part.wall_time for part in parts])[order],
+    )
 
 
 class _Texts:

@@ -27,12 +27,12 @@ class Alike:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Scalars, one each row; all arrays of shape (n,)."""
+    """Scalars of one tag; all arrays of shape (n,)."""
 
-    number: NDArray[np.int64]
-    """Which record of the piece it was in."""
-    tag: NDArray[np.int64]
+    tag: int
     """Its number in the tag table."""
+    number: NDArray[np.int64]
+    """Which record of the piece each was in, ascending."""
     step: Steps
     value: Values
     wall_time: Values
@@ -60,15 +60,27 @@ def _agree(words: NDArray[np.uint64], seen: bytes) -> NDArray[np.bool_]:
 
 
 def points_of(alike: Alike, tags: TagTable) -> Iterator[Points]:
-    """The scalars of some events: one set of columns for each value that an event holds."""
+    """The scalars of some events, by place in the event and by tag."""
     layout, rows = alike.layout, alike.rows
     if not layout.scalars:
         return
     step = _varints(rows[:, layout.step]).view(np.int64)
     wall_time = _values(rows, Number(layout.wall_time, "<f8"))
     for scalar in layout.scalars:
-        tag = tags.identify(rows[:, scalar.tag])
-        yield Points(alike.number, tag, step, _values(rows, scalar.number), wall_time)
+        value = _values(rows, scalar.number)
+        for tag, at in _by_tag(tags.identify(rows[:, scalar.tag])):
+            yield Points(tag, alike.number[at], step[at], value[at], wall_time[at])
+
+
+def _by_tag(tag: NDArray[np.int64]) -> Iterator[tuple[int, slice | NDArray[np.int64]]]:
+    """Each tag with the rows that have it, ascending."""
+    if (tag == tag[0]).all():
+        yield int(tag[0]), slice(None)
+        return
+    key = tag.astype(np.uint16) if tag.max() < 1 << 16 else tag
+    order = np.argsort(key, kind="stable")  # a radix sort where the key is short
+    for rows in np.split(order, np.flatnonzero(np.diff(tag[order])) + 1):
+        yield int(tag[rows[0]]), rows
 
 
 def _values(rows: Bytes, number: Number) -> Values:

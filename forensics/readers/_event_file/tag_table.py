@@ -25,7 +25,10 @@ class TagTable:
         Returns:
             Shape (n,).
         """
-        key = _hash(tags)
+        words = _words(tags)
+        if len(words) > 1 and (words == words[0]).all():
+            return np.repeat(self.identify(tags[:1]), len(tags))
+        key = _hash(words, tags.shape[1])
         number = self._slots[(key >> np.uint64(64 - _SLOT_BITS)).view(np.int64)]
         strange = np.flatnonzero(self._keys[number] != key)
         if len(strange):
@@ -45,13 +48,17 @@ class TagTable:
         return number
 
 
-def _hash(tags: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Shape (n,), never zero; an odd multiplier and shifts lose nothing of an 8-byte word."""
+def _words(tags: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Shape (n, k): each tag with zeros behind it."""
     count, length = tags.shape
     padded = np.zeros((count, -(-length // 8) * 8), np.uint8)
     padded[:, :length] = tags
-    words = padded.view("<u8")
-    key = np.full(count, length + 1, np.uint64)
+    return padded.view("<u8")
+
+
+def _hash(words: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
+    """Shape (n,), never zero; an odd multiplier and shifts lose nothing of an 8-byte word."""
+    key = np.full(len(words), length + 1, np.uint64)
     for column in range(words.shape[1]):
         key ^= words[:, column]
         key *= _MULTIPLIER
