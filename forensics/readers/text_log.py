@@ -30,7 +30,7 @@ _NOT_A_LOG = re.compile(
     r"(?i:\.(?:py|pyx|ipynb|c|cc|cpp|cu|h|hpp|java|js|ts|go|rs|sh|bash|ps1|bat|md|rst|tex|html?|xml|svg|css|csv|tsv|"
     r"json|jsonl|ya?ml|toml|ini|cfg|conf|lock|sql|proto|r|lua|pl|diff|patch|bib|gitignore|dockerfile)$|"
     r"^(?:readme|licen[cs]e|copying|notice|authors|contributing|changelog|requirements|constraints|makefile|"
-    r"dockerfile|vocab|merges|tokenizer|environment)[\w.-]*$)"
+    r"dockerfile|metadata|record|vocab|merges|tokenizer|environment)[\w.-]*$)"
 )
 _CONTROL = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 _NUL_RUNS = re.compile(rb"\0+")
@@ -68,7 +68,8 @@ def _logs(text: bytes) -> bool:
     for batch in _batches(text):
         stream.feed(batch)
     kinds = {event.kind for event in stream.found.events.finish()[0]}
-    return stream.found.rows >= 2 or bool(kinds - _WEAK)
+    measured = sum(len(t) for t in stream.found.store.finish() if t.layout.measures)
+    return measured >= 2 or bool(kinds - _WEAK)
 
 
 def _batches(text: bytes) -> Iterator[Batch]:

@@ -4,7 +4,8 @@ import math
 import pytest
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind, read_line
+from forensics.readers._text.grammar import read_line
+from forensics.readers._text.layout import Kind
 
 NOTHING_LOGGED = """
 Loaded model with 2489730 parameters

@@ -60,9 +60,7 @@ def test_a_best_value_is_not_logged_again(tmp_path: Path) -> None:
 
 
 def test_a_list_of_settings_is_no_line_of_a_log(tmp_path: Path) -> None:
-    text = (
-        "engine/trainer: task=detect, epochs=3, time=None, batch=16, lr0=0.01, amp=True\nstep 1 loss 2.5\n"
-    )
+    text = "engine/trainer: task=detect, epochs=3, time=None, batch=16, lr0=0.01, amp=True\nstep 1 loss 2.5\n"
     reading = read(tmp_path, text)
     assert set(shown(reading)) == {"loss"}
     assert reading.settings["lr0"] == 0.01

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.placed import Placed
 from forensics.readers._text.rows import Ordinals, Values
 from forensics.signals import Signal, classify

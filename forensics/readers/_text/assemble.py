@@ -10,8 +10,8 @@ from forensics.readers._text.absent import absent_losses
 from forensics.readers._text.axis import place
 from forensics.readers._text.context import step_track
 from forensics.readers._text.events import Event
-from forensics.readers._text.grammar import Kind
 from forensics.readers._text.headers import Header
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.overflow import LOSS_SCALE_TAG, ScalePoint
 from forensics.readers._text.placed import Track
 from forensics.readers._text.repaints import new_points

@@ -12,7 +12,7 @@ from forensics.readers._text.context import place_by_context
 from forensics.readers._text.counters import Role
 from forensics.readers._text.counts import place_by_counts
 from forensics.readers._text.epoch_steps import steps_of_epochs
-from forensics.readers._text.grammar import Kind
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.placed import Placed, to_steps, track_of
 from forensics.readers._text.rounded import unround
 from forensics.readers._text.rows import Rows

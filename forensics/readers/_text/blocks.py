@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import MEASURED, Column, Kind, Layout
+from forensics.readers._text.layout import MEASURED, Column, Kind, Layout
 from forensics.readers._text.numerals import NUMBER, UNIT, scale_of
 from forensics.signals import Signal, classify
 

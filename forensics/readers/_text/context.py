@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.placed import Placed, Track, are_whole, column_of, to_steps, track_of
 from forensics.readers._text.rows import Rows
 from forensics.run import Axis

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.placed import Placed, Track, are_whole, column_of, to_steps
 from forensics.readers._text.rows import Rows, Values
 from forensics.run import Axis

@@ -7,7 +7,7 @@ _NOT_DONE = (
     r"(?:could not|couldn't|cannot|failed to|unable to|not) (?:find|load|restor\w*|resum\w*)"
 )
 _ABSENT = (
-    r".{0,30}(?:not (?:found|restored|loaded|saved)|missing|was reset"
+    r"[\w :,']{0,30}(?:not (?:found|restored|loaded|saved)|missing|was reset"
     r"|will (?:be )?(?:re-?initiali[sz]ed|start from scratch))"
 )
 _NO_VALUE = r"(?!\W*(?:none|false|null)\b)"

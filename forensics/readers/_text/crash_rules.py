@@ -45,7 +45,8 @@ CRASH_RULES: tuple[Rule, ...] = (
         r"oom[-_ ]kill(?:er|ed)?\b",
         r"Out of memory: Kill(?:ed)? process",
         r"received signal (?:15|9|SIG(?:TERM|KILL))",
-        r"Segmentation fault",
+        r"^(?:\S+:? )?Segmentation fault",
+        r"Segmentation fault \(core dumped\)",
         r"Fatal Python error: (?:Segmentation|Aborted|Bus)",
         r"\bBus error\b",
         r"CANCELLED AT \S+(?: \*\*\*)?\s*$",
@@ -107,8 +108,9 @@ CRASH_RULES: tuple[Rule, ...] = (
     rule(
         TextKind.INTERRUPTED,
         ("keyboardinterrupt", "interrupted by", "^c"),
-        r"\bKeyboardInterrupt\b",
+        r"^\W*(?:[\w.]+:\s*)?KeyboardInterrupt\b",
+        r"(?:detected|caught|received|got) (?:a )?KeyboardInterrupt",
         r"interrupted by (?:the )?user",
-        r"^\^C",
+        r"^\^C(?:$|Traceback)",
     ),
 )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.rows import Ordinals, Rows, Values
 from forensics.signals import Signal, classify
 

@@ -101,7 +101,7 @@ class Events:
         step = stated_step(line) if kinds else None
         if TextKind.NON_FINITE_GUARD in kinds:
             self._guard(line, at, step)
-        if _TRACEBACK in line or self._open:
+        if self._open or _begins_traceback(line):
             self._trace(line, number, at, kinds)
         for kind in kinds:
             self.add(Event(kind, _shown(line), number, at, step))
@@ -127,7 +127,7 @@ class Events:
 
     def _trace(self, line: str, number: int, at: int, kinds: Iterable[TextKind]) -> None:
         owner = match[0].strip() if (match := _OWNER.match(line)) else ""
-        if _TRACEBACK in line:
+        if _begins_traceback(line):
             self._open[owner] = (number, at)
             return
         start = self._open.get(owner)
@@ -146,6 +146,12 @@ class Events:
         match = _NORMS.search(line)
         if match is not None and len(self.guards) < 100_000:
             self.guards.append(GuardPoint(at, step, to_float(match[1])))
+
+
+def _begins_traceback(line: str) -> bool:
+    """Whether a traceback begins here; one that is indented is an example in some text."""
+    before, found, _ = _OWNER.sub("", line).partition(_TRACEBACK)
+    return bool(found) and (not before.isspace() or before == " ")
 
 
 def _shown(line: str) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from forensics.readers._text.grammar import Kind, Reading
+from forensics.readers._text.layout import Kind, Reading
 from forensics.readers._text.lines import Batch
 from forensics.readers._text.rows import Store
 from forensics.readers._text.templates import Template, learn
@@ -72,24 +72,23 @@ class Fast:
             if not template.layout.counts:
                 template.retired = True
 
-    def flush(self, store: Store, base: int) -> tuple[int, int | None]:
+    def flush(self, store: Store, base: int) -> int | None:
         """Hand the rows over; ``base`` is the place of the batch's first line in the file.
 
         Returns:
-            How many rows there were, and the place of the first that is no progress bar.
+            The place of the first row that is no progress bar.
         """
-        count, first = 0, None
+        first = None
         for template in self._templates:
             at, rows = template.take()
             if not at:
                 continue
             places = [base + k for k in at]
-            count += len(at)
             if template.layout.kind is not Kind.BAR:
                 first = places[0] if first is None else min(first, places[0])
             _store(template, places, rows, store)
         self._templates = [template for template in self._templates if not template.retired]
-        return count, first
+        return first
 
 
 def _store(template: Template, at: list[int], rows: list[tuple[str, ...]], store: Store) -> None:

@@ -8,7 +8,8 @@ import re
 
 from forensics.readers._text.blocks import BlockRow
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind, Layout, read_line
+from forensics.readers._text.grammar import read_line
+from forensics.readers._text.layout import Kind, Layout
 from forensics.readers._text.masks import strip_prefix
 from forensics.readers._text.numerals import tail_of
 from forensics.readers._text.rows import Store

@@ -1,6 +1,7 @@
 """Reads settings written as Python, without running any of it."""
 
 import ast
+import warnings
 from typing import Any
 
 _LONGEST = 2000
@@ -15,7 +16,9 @@ def read_value(text: str) -> Any:
         return _WORDS[text.lower()]
     if len(text) <= _LONGEST:
         try:
-            value = ast.literal_eval(text)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of Python about what is no literal
+                value = ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return _number(text)
         return list(value) if isinstance(value, tuple | set | frozenset) else value

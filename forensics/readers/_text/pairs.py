@@ -62,6 +62,7 @@ _STOPWORDS = frozenset(
         "than",
     ]
 )
+_NAME = re.compile(r"^(?!www\.)[^\W\d][^?~!&]*$|^\d+[^\W\d][^?~!&]*$")
 _LONGEST_NAME = 80
 _LONGEST_GAP = 200
 _MOST_NUMBERS = 512
@@ -220,8 +221,7 @@ def _strong_name(body: str, tight: bool) -> str:
             name = words[-1]
         elif len(words) > 6:
             name = _known_suffix(words)
-    valid = 0 < len(name) <= _LONGEST_NAME and any(c.isalpha() for c in name)
-    return name if valid else ""
+    return name if len(name) <= _LONGEST_NAME and _NAME.match(name) else ""
 
 
 def _weak_name(body: str) -> str:

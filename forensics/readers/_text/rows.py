@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from forensics.readers._text.grammar import Layout
+from forensics.readers._text.layout import Layout
 from forensics.readers._text.numerals import tail_of, to_float
 
 Ordinals = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 
 from forensics.readers._text.absent import Absent
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Kind
+from forensics.readers._text.layout import Kind
 from forensics.readers._text.placed import Placed
 from forensics.readers._text.repaints import Told
 from forensics.readers._text.rows import Ordinals, Values

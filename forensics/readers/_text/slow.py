@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from forensics.readers._text.blocks import BlockRow, Box, HeadedTable
 from forensics.readers._text.events import Events
 from forensics.readers._text.fast import Fast
-from forensics.readers._text.grammar import Kind, Reading, as_validation, read_line
+from forensics.readers._text.grammar import as_validation, read_line
 from forensics.readers._text.headers import Headers
+from forensics.readers._text.layout import Kind, Reading
 from forensics.readers._text.masks import strip_prefix
 from forensics.readers._text.overflow import Overflows
 from forensics.readers._text.rows import Store
@@ -40,7 +41,6 @@ class Slow:
     headers: Headers = field(default_factory=Headers)
     table: HeadedTable = field(default_factory=HeadedTable)
     box: Box = field(default_factory=Box)
-    rows: int = 0
     first_row: int | None = None
     """Place of the first line that logged something besides a bar."""
     in_summary: bool = False
@@ -117,7 +117,7 @@ class Slow:
         """Add a row that no template should learn from."""
         stamps = [row.stamp] if row.stamp is not None else None
         self.store.add(row.layout, [at], [[text] for text in row.texts], stamps)
-        self.saw(1, None if row.layout.kind is Kind.BAR else at)
+        self.saw(None if row.layout.kind is Kind.BAR else at)
 
     def _take(self, text: str, reading: Reading, at: int, learn: bool) -> None:
         """Add what a line logs."""
@@ -130,10 +130,9 @@ class Slow:
         columns = [[text[a:b]] for a, b in reading.spans]
         stamp = [text[slice(*reading.stamp)]] if reading.stamp is not None else None
         self.store.add(reading.layout, [at], columns, stamp)
-        self.saw(1, None if reading.layout.kind is Kind.BAR else at)
+        self.saw(None if reading.layout.kind is Kind.BAR else at)
 
-    def saw(self, count: int, first: int | None) -> None:
+    def saw(self, first: int | None) -> None:
         """Note that rows were added, the first of them that is no bar at ``first``."""
-        self.rows += count
         if first is not None:
             self.first_row = first if self.first_row is None else min(self.first_row, first)

@@ -29,7 +29,7 @@ class Stream:
             text = texts[k]
             if text and not text.isspace() and not found.fast.take_new(text, k):
                 found.read(text, batch.numbers[k], self.count + k)
-        found.saw(*found.fast.flush(found.store, self.count))
+        found.saw(found.fast.flush(found.store, self.count))
         if not batch.ended and batch.texts:
             found.events.expect(batch.texts[-1])
             read_last_line(found, batch.texts[-1], batch.numbers[-1], self.count + len(texts))

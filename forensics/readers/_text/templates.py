@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from forensics.readers._text.counters import Role
-from forensics.readers._text.grammar import Layout, Reading, Span
+from forensics.readers._text.layout import Layout, Reading, Span
 
 _ANY_NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _PIECE = re.compile(rf"{_ANY_NUMBER}|\s+|[^\d\s]+")
