@@ -160,13 +160,14 @@ def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Le
     top = int(np.argmax(levels.median[levels.best :])) + levels.best
     highest = float(levels.median[top])
     rising = levels.final - levels.lowest >= 0.9 * (highest - levels.lowest)
-    best, final = levels.loss(levels.lowest), levels.loss(levels.final)
+    best, final = levels.loss(levels.lowest), _final(timeline, levels, spike)
+    away = rising or final >= levels.loss(levels.initial)
     return Episode(
         EpisodeKind.DIVERGENCE,
         Signal.TRAIN_LOSS,
         onset,
         Severity.FAILURE,
-        Ending.DIVERGED if rising or levels.final >= levels.initial else Ending.SETTLED,
+        Ending.DIVERGED if away else Ending.SETTLED,
         after_step=last_before(step, onset),
         peak_step=int(levels.step[top]),
         peak_value=levels.loss(highest),
@@ -183,6 +184,15 @@ def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Le
             "final": final,
         },
     )
+
+
+def _final(timeline: Timeline, levels: _Levels, spike: Episode | None) -> float:
+    """Where the loss ends; after a spike of few points, those alone tell."""
+    if spike is None:
+        return levels.loss(levels.final)
+    step, value = finite_loss(timeline)
+    after = value[step >= spike.onset_step]
+    return max(levels.loss(levels.final), float(np.median(after[-max(1, len(after) // 3) :])))
 
 
 def _onset(levels: _Levels, spike: Episode | None) -> int:
