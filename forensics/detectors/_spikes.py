@@ -141,7 +141,8 @@ def _speed(
     tail = value[event.onset : event.until]
     if len(tail) < 3:
         return "none", Ending.CENSORED
-    end = float(np.median(tail[-max(1, min(16, len(tail) // 3)) :]))
+    # A blow-up in the very last points counts as much as a level that was held.
+    end = max(float(np.median(tail[-w:])) for w in (3, max(1, min(16, len(tail) // 3))))
     margin = max(0.02 * abs(event.baseline), 3.0 * event.sigma)
     if end <= event.baseline + margin:
         return "partial", Ending.RECOVERED

@@ -229,7 +229,7 @@ def test_the_onset_of_a_blow_up_is_not_an_earlier_small_step():
     rng = np.random.default_rng(0)
     loss = np.concatenate([np.geomspace(0.76, 0.138, 15), np.full(55, 0.138)])
     loss[38:] += 0.02
-    loss *= 1 + 0.01 * rng.standard_normal(70)
+    loss *= 1 + 0.03 * rng.standard_normal(70)
     loss = np.concatenate([loss, [0.3, 18.3, 4.5e6]])
     judgement, _ = outcome_of({"loss": loss})
     assert judgement.outcome is Outcome.DIVERGED
