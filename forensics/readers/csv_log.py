@@ -17,6 +17,7 @@ from os import SEEK_END
 from forensics.readers._base import Probe, Progress, Reader, Reading
 from forensics.readers._tables.axis import without_cut_counter
 from forensics.readers._tables.blocks import decode_head, read_blocks
+from forensics.readers._tables.clean_csv import read_clean
 from forensics.readers._tables.columns import table_series
 from forensics.readers._tables.csv_grammar import CsvGrammar
 from forensics.readers._tables.dialect import Dialect, find_dialect
@@ -81,9 +82,12 @@ def read_table(
     probe: Probe, progress: Progress, dialect: Dialect, spells_nan: bool = False
 ) -> Reading:
     """Read a file of a known dialect."""
-    grammar = CsvGrammar(_named_by_file(dialect, probe.source))
+    dialect = _named_by_file(dialect, probe.source)
+    grammar = CsvGrammar(dialect)
     bulk = probe.size >= BULK_BYTES
-    table = read_lines(read_blocks(probe.path, progress), grammar, bulk)
+    table = read_clean(probe, progress, dialect) if bulk else None
+    if table is None:
+        table = read_lines(read_blocks(probe.path, progress), grammar, bulk)
     if not _ends_with_newline(probe):
         table = without_cut_counter(table)
     axis = Axis.SAMPLES if "Train_Samples_" in probe.path.name else None

@@ -28,7 +28,7 @@ _BOXES = str.maketrans({"│": "|", "┃": "|", "║": "|"})
 _MAX_NAME, _MAX_WORDS = 200, 5
 _NO_NAME = re.compile(r"=|(?<!^Unnamed): |\|")
 _TITLE_LINES = 30
-_BODY_LINES = 200
+_BODY_LINES = 100
 _MIN_SHARE = 0.5  # of the lines below a header that must be rows of it
 _DECIMAL_POINT = re.compile(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
