@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from forensics.checkpoints._base import Extent, StoredTensor
-from forensics.checkpoints._hdf5 import chunks_of_dataset
+from forensics.checkpoints._hdf5 import values_of
 from forensics.checkpoints._reading import open_regular, read_at, reason
 from forensics.checkpoints._zip import inflated
 from forensics.errors import UnreadableFile
@@ -97,7 +97,7 @@ def _blockwise(tensor: StoredTensor, files: dict[str, BinaryIO], arguments: str)
 def _dataset(tensor: StoredTensor, files: dict[str, BinaryIO], arguments: str) -> Chunks:
     """``hdf5:<path>``: a dataset that is chunked or compressed within its HDF5 file."""
     (extent,) = tensor.extents
-    return chunks_of_dataset(files[extent.path], extent, arguments, CHUNK)
+    return values_of(files[extent.path], extent, arguments, CHUNK)
 
 
 def _swapped(stream: Chunks, arguments: str) -> Chunks:

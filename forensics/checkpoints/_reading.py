@@ -9,6 +9,9 @@ from typing import BinaryIO, Protocol
 
 from forensics.errors import UnreadableFile
 
+MAX_PADDING = 64 << 20
+"""Most zeros that are made up for a file that is cut off."""
+
 
 class Source(Protocol):
     """A file as far as it is needed here: a local one, or one of a remote file system."""
@@ -97,7 +100,10 @@ def is_blank(file: Source, ranges: Iterable[tuple[int, int]], looks: int = 64) -
 
 
 class Window:
-    """A range of a file that reads like a file of its own: an HDF5 file inside a zip."""
+    """A range of a file that reads like a file of its own: an HDF5 file inside a zip.
+
+    It may be longer than the file, which then seems to go on with zeros.
+    """
 
     def __init__(self, file: Source, start: int, length: int) -> None:
         self._file, self._start, self._length, self._at = file, start, length, 0
@@ -115,9 +121,10 @@ class Window:
     def read(self, size: int = -1, /) -> bytes:
         """See `io.BufferedIOBase.read`."""
         left = max(0, self._length - self._at)
-        data = read_at(self._file, self._start + self._at, left if size < 0 else min(size, left))
-        self._at += len(data)
-        return data
+        wanted = left if size < 0 else min(size, left)
+        data = read_at(self._file, self._start + self._at, wanted)
+        self._at += wanted
+        return data.ljust(min(wanted, MAX_PADDING), b"\0")
 
     def readinto(self, buffer: memoryview, /) -> int:
         """See `io.RawIOBase.readinto`."""

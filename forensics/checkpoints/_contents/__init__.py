@@ -1,6 +1,7 @@
 """Tells what the tensors of a save are, whatever its author called them."""
 
 from forensics.checkpoints._contents._assembly import assemble, opened
+from forensics.checkpoints._contents._optimizer import read_optimizer
 from forensics.checkpoints._contents._parts import (
     Model,
     OptimizerState,
@@ -17,6 +18,7 @@ __all__ = [
     "Parts",
     "assemble",
     "opened",
+    "read_optimizer",
     "role_in_model",
     "role_in_optimizer",
     "sort_out",

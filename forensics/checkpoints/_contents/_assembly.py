@@ -60,6 +60,8 @@ def _slot_tensors(optimizer: OptimizerState, naming: Naming) -> Iterator[StoredT
                 continue
             role = role_in_optimizer(slot, slots)
             own = f"{name}.{slot}" if role is Role.OTHER else name
+            if held.rank is not None:  # one of several ranks' copies, kept apart by their key
+                own = own.removesuffix(f"@{held.rank}")
             yield replace(held, name=own, role=role)
 
 

@@ -4,22 +4,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.checkpoints._base import StoredTensor
+from forensics.checkpoints._contents._masters import masters_beside
 from forensics.checkpoints._contents._parts import OptimizerState, ParamGroup
 from forensics.checkpoints._param_names import Key
-from forensics.inert_pickle import Inert, plain
+from forensics.inert_pickle import plain
 
 _SLOTS = ("step", "exp_avg", "exp_avg_sq", "momentum_buffer", "max_exp_avg_sq", "square_avg")
-_FP32_COPIES = ("fp32_from_fp16_params", "fp32_from_float16_groups", "fp32_groups", "fp32_params")
-"""Keys under which optimizers of mixed precision keep float32 copies, group by group."""
 
 
 def is_optimizer(value: Any) -> bool:
     """True for what ``Optimizer.state_dict()`` returns, nested or flattened."""
     if not isinstance(value, dict):
         return False
-    if isinstance(value.get("state"), dict) and "param_groups" in value:
-        return isinstance(value["param_groups"], (list, dict))
+    state = value.get("state")
+    if isinstance(state, dict):
+        return isinstance(value.get("param_groups"), (list, dict)) or _has_slots(state)
     return _is_flat(value)
+
+
+def _has_slots(state: Mapping[Any, Any]) -> bool:
+    first = next(iter(state.values()), None)
+    return isinstance(first, dict) and any(str(name) in _SLOTS for name in first)
 
 
 def _is_flat(value: Mapping[Any, Any]) -> bool:
@@ -45,9 +50,9 @@ def read_optimizer(
     """
     if not isinstance(value.get("state"), dict):
         value = _unflattened(value)
-    groups = tuple(_groups(value["param_groups"]))
+    groups = tuple(_groups(value.get("param_groups", ())))
     slots = {_key(k): _flat(v) for k, v in value["state"].items() if isinstance(v, dict)}
-    for key, copy in _copies(around, groups):
+    for key, copy in masters_beside(around, groups, slots).items():
         slots[key] = {**slots.get(key, {}), "fp32_param": copy}
     return OptimizerState(label, groups, slots)
 
@@ -71,9 +76,11 @@ def _flat(slots: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _groups(groups: Any) -> Iterator[ParamGroup]:
-    if isinstance(groups, dict):  # by parameter name, as a distributed save flattens them
-        yield from _groups_by_name(groups)
-        return
+    if isinstance(groups, dict):
+        if not any(isinstance(g, dict) and "params" in g for g in groups.values()):
+            yield from _groups_by_name(groups)  # as a distributed save flattens them
+            return
+        groups = groups.values()
     for group in groups:
         if not isinstance(group, dict):
             continue
@@ -114,22 +121,3 @@ def _unflattened(value: Mapping[Any, Any]) -> dict[str, Any]:
         name, _, last = rest.rpartition(".")
         (state if kind == "state" else groups).setdefault(name, {})[last] = held
     return {"state": state, "param_groups": groups}
-
-
-def _copies(
-    around: Mapping[Any, Any], groups: tuple[ParamGroup, ...]
-) -> Iterator[tuple[Key, StoredTensor]]:
-    """(parameter, float32 copy), where there is a copy for each parameter of each group."""
-    for name in _FP32_COPIES:
-        copies = around.get(name)
-        if not isinstance(copies, list) or len(copies) != len(groups):
-            continue
-        for group, held in zip(groups, copies, strict=True):
-            tensors = [_bare(t) for t in held] if isinstance(held, list) else []
-            if len(tensors) == len(group.params):
-                pairs = zip(group.params, tensors, strict=True)
-                yield from ((k, t) for k, t in pairs if isinstance(t, StoredTensor))
-
-
-def _bare(value: Any) -> Any:
-    return value.tensor if hasattr(value, "tensor") and not isinstance(value, Inert) else value

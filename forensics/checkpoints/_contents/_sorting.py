@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forensics.checkpoints._base import Role, StoredTensor
+from forensics.checkpoints._contents._masters import KEYS as MASTER_KEYS
 from forensics.checkpoints._contents._models import Found, as_models
 from forensics.checkpoints._contents._modules import is_module, named_tensors
 from forensics.checkpoints._contents._optimizer import is_optimizer, read_optimizer
@@ -20,7 +21,7 @@ from forensics.checkpoints._contents._progress import (
     is_scheduler,
     read_progress,
 )
-from forensics.checkpoints._torch._tensors import Parameter
+from forensics.checkpoints._torch import Parameter
 from forensics.inert_pickle import Inert, plain
 
 MAX_DEPTH = 40
@@ -68,8 +69,10 @@ def _visit(value: Any, path: tuple[str, ...], around: Mapping[Any, Any], bins: _
     bins.seen.add(id(value))
     if _take_state(value, path, around, bins):
         return
+    taken = _taken_masters(value) if isinstance(value, dict) else ()
     for name, child in _children(value):
-        _visit(child, (*path, name), value if isinstance(value, dict) else around, bins)
+        if name not in taken:
+            _visit(child, (*path, name), value if isinstance(value, dict) else around, bins)
 
 
 def _found(value: StoredTensor | Parameter, path: tuple[str, ...]) -> Found:
@@ -94,6 +97,15 @@ def _take_state(value: Any, path: tuple[str, ...], around: Mapping[Any, Any], bi
     else:
         return False
     return True
+
+
+def _taken_masters(value: Mapping[Any, Any]) -> tuple[str, ...]:
+    """Keys of float32 copies that go with the state of the optimizer beside them."""
+    if not any(key in value for key in MASTER_KEYS):
+        return ()
+    optimizers = [read_optimizer(v, "", value) for v in value.values() if is_optimizer(v)]
+    slots = [held for optimizer in optimizers for held in optimizer.slots.values()]
+    return MASTER_KEYS if any("fp32_param" in held for held in slots) else ()
 
 
 def _take_scaler(value: Mapping[Any, Any], bins: _Bins) -> None:

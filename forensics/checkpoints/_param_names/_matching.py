@@ -1,9 +1,9 @@
 """Matches an optimizer's numbered parameters with a model's named ones, by order and shape."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.checkpoints._param_names._custom import usual_place, without_numbers
+from forensics.checkpoints._param_names._custom import ORDERS, without_numbers
 from forensics.checkpoints._param_names._groupings import Candidate, Shape, groupings
 
 Key = int | str
@@ -42,9 +42,28 @@ def match(
     found = _in_order(filled, shapes, candidates) if ordered else None
     if found is not None:
         return found
-    usual = sorted(candidates, key=lambda one: usual_place(one.name))
+    for place in ORDERS:
+        usual = sorted(candidates, key=lambda one: place(one.name))
+        pairs = _one_to_one(filled, shapes, usual)
+        if pairs is not None:
+            return Match(pairs, tuple(_interchangeable(filled, shapes, pairs)))
+    usual = sorted(candidates, key=lambda one: ORDERS[0](one.name))
     found = _by_shape(filled, shapes, usual)
     return found if 2 * len(found.names) > len(shapes) else None
+
+
+def _interchangeable(
+    groups: Sequence[Sequence[Key]], shapes: Mapping[Key, Shape], names: _Pairs
+) -> Iterator[Key]:
+    """Parameters that share group and shape with one of another part of the layer."""
+    for group in groups:
+        alike: dict[Shape, list[Key]] = {}
+        for key in group:
+            if key in shapes:
+                alike.setdefault(shapes[key], []).append(key)
+        for keys in alike.values():
+            if len({without_numbers(names[key]) for key in keys}) > 1:
+                yield from keys
 
 
 def _in_order(
@@ -52,17 +71,26 @@ def _in_order(
     shapes: Mapping[Key, Shape],
     candidates: Sequence[Candidate],
 ) -> Match | None:
-    tried = list(groupings(candidates, [len(group) for group in groups]))
-    for grouping in tried:
-        pairs = [_exactly(g, shapes, c) for g, c in zip(groups, grouping, strict=True)]
-        if all(pair is not None for pair in pairs):
-            return Match({k: name for pair in pairs for k, name in (pair or {}).items()})
-    for grouping in tried:
+    pairs = _one_to_one(groups, shapes, candidates)
+    if pairs is not None:
+        return Match(pairs)
+    for grouping in groupings(candidates, [len(group) for group in groups]):
         spread = [_spread(g, shapes, c) for g, c in zip(groups, grouping, strict=True)]
         found = [one for one in spread if one is not None]
         if len(found) == len(groups):
             names = {k: name for one in found for k, name in one.names.items()}
             return Match(names, tuple(k for one in found for k in one.ambiguous))
+    return None
+
+
+def _one_to_one(
+    groups: Sequence[Sequence[Key]], shapes: Mapping[Key, Shape], candidates: Sequence[Candidate]
+) -> _Pairs | None:
+    """The first grouping under which every number and shape agrees."""
+    for grouping in groupings(candidates, [len(group) for group in groups]):
+        pairs = [_exactly(g, shapes, c) for g, c in zip(groups, grouping, strict=True)]
+        if all(pair is not None for pair in pairs):
+            return {k: name for pair in pairs for k, name in (pair or {}).items()}
     return None
 
 

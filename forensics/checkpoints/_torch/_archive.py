@@ -5,15 +5,15 @@ the size of every storage: what lies before the cut is read all the same.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
 from forensics.checkpoints._reading import Source, in_memory, size_of
 from forensics.checkpoints._torch._pickle import (
     MAX_PICKLE,
     Locate,
     StorageId,
+    named_and_length,
     read_object,
-    storages_named_in,
     with_enough,
 )
 from forensics.checkpoints._views import Storage
@@ -90,15 +90,11 @@ class _Sizes:
         if not name.endswith("data.pkl"):
             return None
         try:
-            named, nbytes = with_enough(self.file, offset, self.end, _named_and_length)
+            named, nbytes = with_enough(self.file, offset, self.end, named_and_length)
         except UnreadableFile:
             return None
         self.known = {key: storage.nbytes for key, storage in named.items()}
         return nbytes
-
-
-def _named_and_length(stream: BinaryIO) -> tuple[dict[str, StorageId], int]:
-    return storages_named_in(stream), stream.tell()
 
 
 def _locator(path: str, archive: Archive, folder: str, *, swapped: bool) -> Locate:

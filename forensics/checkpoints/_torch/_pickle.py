@@ -78,6 +78,11 @@ def storages_named_in(stream: BinaryIO) -> dict[str, StorageId]:
     return found
 
 
+def named_and_length(stream: BinaryIO) -> tuple[dict[str, StorageId], int]:
+    """The storages that a pickle names, and its own length; for `with_enough`."""
+    return storages_named_in(stream), stream.tell()
+
+
 def with_enough(file: Source, offset: int, end: int, use: Callable[[BinaryIO], T]) -> T:
     """Give ``use`` the bytes from ``offset`` on: few at first, more where it finds them cut short.
 

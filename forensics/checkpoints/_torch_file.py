@@ -1,0 +1,28 @@
+"""The object that any file of torch's holds, new or old."""
+
+from pathlib import Path
+from typing import Any
+
+from forensics.checkpoints._reading import address, head, open_regular
+from forensics.checkpoints._torch import LEGACY_MAGIC, open_archive, open_stream
+from forensics.errors import UnreadableFile
+
+
+def read_root(path: Path) -> tuple[Any, tuple[str, ...]]:
+    """The object, its tensors as `StoredTensor`, and remarks on the file's state.
+
+    Raises:
+        UnreadableFile: It is no file of torch's, or its pickle is gone.
+    """
+    start = head(path, len(LEGACY_MAGIC))
+    try:
+        with open_regular(path) as file:
+            if start == LEGACY_MAGIC:
+                saved = open_stream(file, address(path))
+            elif start.startswith(b"PK\x03\x04"):
+                saved = open_archive(file, address(path))
+            else:
+                raise UnreadableFile("is empty" if not start else "was not written by torch")
+    except UnreadableFile as error:
+        raise UnreadableFile(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error
+    return saved.root, saved.notes

@@ -1,0 +1,100 @@
+"""torch's distributed checkpoints (FSDP, torchtitan, OLMo-core, Lightning's and Megatron's own).
+
+A folder of ``__<rank>_<n>.distcp`` shards, and ``.metadata``, which is written last: where it is
+missing, the save was not finished, and the tensors are found without their names.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forensics.checkpoints._base import Opened, Opener, Role
+from forensics.checkpoints._contents import Parts, opened, sort_out
+from forensics.checkpoints._dcp import (
+    METADATA,
+    Metadata,
+    Shards,
+    nested,
+    read_metadata,
+    salvage_folder,
+)
+from forensics.checkpoints._piece import Piece
+from forensics.checkpoints._reading import read_small
+from forensics.checkpoints._single import companions
+from forensics.errors import UnreadableFile
+from forensics.run import Note
+from forensics.tree import natural_key
+
+_MAX_METADATA = 256 << 20
+_MAX_OBJECTS = 50_000
+_MAX_SHARDS = 10_000
+
+
+def sniff(path: Path) -> bool:
+    """A folder with ``.metadata`` or shards."""
+    return path.is_dir() and ((path / METADATA).is_file() or bool(_shards(path)))
+
+
+def open_folder(path: Path) -> Opened:
+    """Read the metadata and find every chunk.
+
+    Raises:
+        UnreadableFile: Neither metadata nor shards can be read.
+    """
+    piece = read(path)
+    beside = list(companions(path))
+    notes = [note for one in (piece, *beside) for note in one.notes]
+    return opened(path, piece.kind, [piece.parts, *(one.parts for one in beside)], notes)
+
+
+def read(path: Path) -> Piece:
+    """Read the folder's shards alone.
+
+    Raises:
+        UnreadableFile: Neither metadata nor shards can be read.
+    """
+    for name in (METADATA, f"{METADATA}.tmp"):
+        try:
+            metadata = read_metadata(read_small(path / name, _MAX_METADATA))
+        except UnreadableFile:
+            continue
+        finished = () if name == METADATA else (_note(path, "was not finished"),)
+        return _with_names(path, metadata, finished)
+    return _without_names(path)
+
+
+def _with_names(path: Path, metadata: Metadata, notes: tuple[Note, ...]) -> Piece:
+    with Shards.of(path) as shards:
+        values: dict[str, Any] = {n: shards.tensor(n, t) for n, t in metadata.tensors.items()}
+        broken = [name for name, tensor in values.items() if tensor.missing]
+        for name, place in list(metadata.objects.items())[:_MAX_OBJECTS]:
+            try:
+                values[name] = shards.object(place)
+            except UnreadableFile:
+                broken.append(name)
+        lost = sorted(shards.lost)
+    remarks = [_note(path, f"{len(lost):,} shards are missing ({lost[0][:80]})")] if lost else []
+    if broken:
+        remarks.append(_note(path, f"{len(broken):,} entries cannot be read ({broken[0][:80]})"))
+    return Piece("torch distributed", sort_out(nested(values, metadata.paths)), (*notes, *remarks))
+
+
+def _without_names(path: Path) -> Piece:
+    tensors = salvage_folder(_shards(path))
+    if not tensors:
+        raise UnreadableFile(f"{path}: has no {METADATA}, and no shard that can be read")
+    text = f"has no {METADATA}: it was not finished; its tensors are there without their names"
+    others = tuple(replace(t, name=n, role=Role.OTHER) for n, t in tensors.items())
+    return Piece("torch distributed", Parts(others=others), (_note(path, text),))
+
+
+def _shards(path: Path) -> list[Path]:
+    found = (one for one in path.iterdir() if one.name.endswith(".distcp") and one.is_file())
+    return sorted(found, key=lambda one: natural_key(one.name))[:_MAX_SHARDS]
+
+
+def _note(path: Path, text: str) -> Note:
+    return Note(text, str(path))
+
+
+OPENER = Opener("torch distributed", 10, sniff, open_folder)
