@@ -55,10 +55,19 @@ def detect(
     if grown < least or last - lowest < errors * noise(value) or not _keeps_rising(smooth, best):
         return []
     fall = _train_fall(train_step, train, int(step[best]))
-    if fall < train_fall:
+    if fall < train_fall or not _carried_over(value, lowest, train):
         return []
     held = grown < doubled and _metric_holds(timeline, int(step[best]), metric_loss)
     return [_episode(step, value, best, last, grown, fall, held=held)]
+
+
+def _carried_over(value: Values, lowest: float, train: Values) -> bool:
+    """True where validation was once better than at first, or than the untrained model.
+
+    One that never was did not turn: it failed from the start.
+    """
+    untrained = level(train, max(1, len(train) // 20), at_end=False)
+    return lowest < 0.95 * float(value[0]) or lowest < untrained
 
 
 def _keeps_rising(value: Values, best: int) -> bool:
