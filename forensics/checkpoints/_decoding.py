@@ -6,7 +6,6 @@ applied from left to right. What comes out are raw little-endian bytes in elemen
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -16,6 +15,7 @@ from forensics.checkpoints._hdf5 import values_of
 from forensics.checkpoints._reading import open_regular, read_at, reason
 from forensics.checkpoints._zip import inflated
 from forensics.errors import UnreadableFile
+from forensics.remote import locate
 
 CHUNK = 1 << 20
 Chunks = Iterator[bytes]
@@ -35,7 +35,7 @@ def decoded_chunks(tensor: StoredTensor, chunk: int = CHUNK) -> Chunks:
         files: dict[str, BinaryIO] = {}
         for extent in tensor.extents:
             if extent.path not in files:
-                files[extent.path] = stack.enter_context(open_regular(Path(extent.path)))
+                files[extent.path] = stack.enter_context(open_regular(locate(extent.path)))
         try:
             yield from _aligned(_decoded(tensor, files, chunk), tensor.dtype.size or 1)
         except OSError as error:

@@ -1,13 +1,13 @@
 """Reads single numbers that were saved as tensors: step counters, learning rates, scales."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
 from forensics.checkpoints._base import DType, StoredTensor
 from forensics.checkpoints._reading import open_regular, read_at
 from forensics.errors import UnreadableFile
+from forensics.remote import locate
 
 _NUMPY = {
     **{DType.F64: "<f8", DType.F32: "<f4", DType.F16: "<f2", DType.BF16: "<u2"},
@@ -31,7 +31,7 @@ def read_numbers(tensors: Iterable[StoredTensor]) -> list[float | int | None]:
             by_path.setdefault(tensor.extents[0].path, []).append(index)
     for path, indices in by_path.items():
         try:
-            with open_regular(Path(path)) as file:
+            with open_regular(locate(path)) as file:
                 for index in indices:
                     extent = wanted[index].extents[0]
                     raw = read_at(file, extent.offset, min(extent.nbytes, 16))

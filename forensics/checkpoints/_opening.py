@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forensics import checkpoints as room
 from forensics.checkpoints._base import Opened, Opener
-from forensics.checkpoints._reading import reason
+from forensics.checkpoints._reading import head, reason
 from forensics.errors import UnreadableFile
 from forensics.registry import collect
 
@@ -32,4 +32,11 @@ def open_checkpoint(path: Path) -> Opened:
                 return opener.open(path)
     except OSError as error:
         raise UnreadableFile(f"{path}: {reason(error)}") from error
-    raise UnreadableFile(f"{path}: is no checkpoint of a known format")
+    raise UnreadableFile(f"{path}: {_unknown(path)}")
+
+
+def _unknown(path: Path) -> str:
+    start = head(path, 4096)
+    if path.is_file() and not start.strip(b"\0"):
+        return "begins with zeros: it was never written" if start else "is empty"
+    return "is no checkpoint of a known format"

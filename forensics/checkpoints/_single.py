@@ -13,6 +13,7 @@ from forensics.checkpoints import (
 )
 from forensics.checkpoints._contents import Parts
 from forensics.checkpoints._piece import Piece, Read
+from forensics.checkpoints._reading import head
 from forensics.errors import UnreadableFile
 from forensics.run import Note
 from forensics.tree import natural_key
@@ -27,6 +28,8 @@ _FORMATS: tuple[tuple[Callable[[Path], bool], Read], ...] = (
 )
 _NO_PART_OF_A_SAVE = ("training_args", "rng_state", "random_states", "tokenizer", "sampler")
 """Beginnings of names of files that hold no weights, and are read elsewhere or not at all."""
+_SUFFIXES = (".safetensors", ".pt", ".pth", ".ckpt", ".bin", ".h5", ".keras", ".npz", ".tar")
+"""Files under these names are expected to be readable, and noted where they are not."""
 _MAX_FILES = 10_000
 
 
@@ -44,6 +47,9 @@ def read_single(path: Path) -> Piece:
     for sniff, read in _FORMATS:
         if sniff(path):
             return read(path)
+    start = head(path, 4096)
+    if not start.strip(b"\0"):
+        raise UnreadableFile(f"{path}: {'begins with zeros' if start else 'is empty'}")
     raise UnreadableFile(f"{path}: is of no known format, or its beginning is lost")
 
 
@@ -64,8 +70,10 @@ def companions(folder: Path) -> Iterator[Piece]:
 
 
 def is_part_of_a_save(path: Path) -> bool:
-    """True for a file of weights or of training state."""
-    return not path.name.startswith(_NO_PART_OF_A_SAVE) and is_single(path)
+    """True for a file of weights or of training state, by its bytes; or by name, if damaged."""
+    if path.name.startswith(_NO_PART_OF_A_SAVE):
+        return False
+    return is_single(path) or path.name.endswith(_SUFFIXES)
 
 
 def files_of(folder: Path) -> list[Path]:

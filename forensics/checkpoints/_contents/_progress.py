@@ -21,6 +21,8 @@ _SETTINGS = (
     *("args", "cfg", "config", "hyper_parameters", "hparams", "ds_config", "model_args"),
     *("train_args", "training_args", "configuration", "settings"),
 )
+_SCHEDULER_COUNTS = ("last_epoch", "num_steps", "last_batch_iteration", "num_updates")
+"""What torch, Megatron, DeepSpeed and others call the scheduler's own counter."""
 _MAX_SETTINGS = 5000
 
 
@@ -44,10 +46,10 @@ def is_scheduler(value: Any, key: str) -> bool:
     """True for the state of a learning-rate scheduler."""
     if not isinstance(value, dict) or not value:
         return False
-    named = "sched" in key.lower()
-    return (named and not _holds_tensors(value)) or (
-        "last_epoch" in value and any(k in value for k in ("_step_count", "_last_lr", "base_lrs"))
-    )
+    counts = any(name in value for name in _SCHEDULER_COUNTS)
+    if "sched" in key.lower() and not _holds_tensors(value):
+        return counts or any("lr" in str(name) for name in value)
+    return counts and any(name in value for name in ("_step_count", "_last_lr", "base_lrs"))
 
 
 def _holds_tensors(value: Mapping[Any, Any]) -> bool:

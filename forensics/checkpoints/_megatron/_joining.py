@@ -49,9 +49,13 @@ def _renamed(rank: RankTensors, first: Mapping[tuple[int, int], int]) -> Iterato
         chunk, name = _chunk_and_name(tensor.name)
         if rank.expert and "expert" not in name:
             continue  # a copy of what the first expert rank wrote
-        offset = first.get((chunk, rank.pipeline), 0)
-        name = _LAYER.sub(lambda m: f"{m[1]}{int(m[2]) + offset}", name, count=1)
+        name = _moved(name, first.get((chunk, rank.pipeline), 0))
         yield replace(tensor, name=f"expert_rank_{rank.expert}.{name}" if rank.expert else name)
+
+
+def _moved(name: str, layers: int) -> str:
+    """The name with its layer's number raised."""
+    return _LAYER.sub(lambda found: f"{found[1]}{int(found[2]) + layers}", name, count=1)
 
 
 def _chunk_and_name(name: str) -> tuple[int, str]:
