@@ -80,7 +80,7 @@ def main() -> None:
         kind = "lines of training and evaluation" if mixed else "lines alike"
         title = f"{rows:,} {kind}, {megabytes:.0f} MB: seconds, median of the turns"
         show(title, {name: times for name, (times, _) in results.items()})
-        for part in ("process", "first", "best"):
+        for part in ("process", "reading"):
             print(
                 f"json.loads / forensics, {part}: {getattr(other, part) / getattr(mine, part):.1f}"
             )

@@ -38,10 +38,11 @@ _PRINTED_DIGITS = 4  # transformers before 5.0
 
 
 def sniff(probe: Probe) -> bool:
-    """True for a JSON object with a log history that was written under the Trainer's name."""
-    if probe.path.name != "trainer_state.json":
+    """True for a JSON object that has the Trainer's name, or its log history and its counter."""
+    if not probe.head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return False
-    return probe.head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    named = probe.path.name == "trainer_state.json"
+    return named or all(key in probe.head for key in (b'"log_history"', b'"global_step"'))
 
 
 def read(probe: Probe, progress: Progress) -> Reading:

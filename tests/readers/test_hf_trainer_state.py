@@ -37,6 +37,11 @@ def test_other_content_is_declined(tmp_path, content):
     assert not takes(READER, tmp_path, "trainer_state.json", content)
 
 
+def test_a_copy_under_another_name_is_taken(tmp_path):
+    assert takes(READER, tmp_path, "state_before_crash.json", state())
+    assert not takes(READER, tmp_path, "history.json", json.dumps({"log_history": HISTORY}))
+
+
 def test_damage_from_the_first_byte_is_one_line(tmp_path):
     with pytest.raises(UnreadableFile, match=r"^trainer_state.json: "):
         read(READER, tmp_path, "trainer_state.json", "{\x00\x01 damaged")
