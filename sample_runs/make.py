@@ -46,6 +46,7 @@ SAMPLES = {
     "lightning_healthy": Sample("lightning_healthy.py"),
     "lightning_overfit": Sample("lightning_overfit.py"),
     "lightning_validation_class_order": Sample("validation_class_order.py"),
+    "torch_adam_spikes": Sample("adam_spikes.py"),
     "torch_bad_batch": Sample("bad_batch.py"),
     "torch_consecutive_spikes": Sample("consecutive_spikes.py"),
     "torch_half_precision_sum": Sample("half_precision_sum.py"),
