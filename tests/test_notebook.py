@@ -63,4 +63,4 @@ def test_it_runs(path, here):
     shown = text_of(execute(path))
     assert "onset at step" in shown
     assert "image/png" in shown, "the figure is drawn"
-    assert "k = 30" in shown
+    assert "short_k = 3" in shown
