@@ -10,7 +10,7 @@ import numpy as np
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._early import judge_early
 from forensics.detectors._movers import first_mover
-from forensics.detectors._robust import noise
+from forensics.detectors._robust import noise, stretches
 from forensics.detectors._trigger import Band, Excursion, band, excursions
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Steps, Values
@@ -80,10 +80,10 @@ def _tail_height(value: Values, limits: Band, early: int, k: float) -> float:
     if n < ENOUGH_FOR_TAIL or not judged.any():
         return 0.0
     settled = judged & (np.arange(n) >= early)
-    local = float(np.median(limits.sigma[settled])) if settled.any() else 0.0
+    local = float(np.median(stretches(limits.sigma[settled]))) if settled.any() else 0.0
     sigma = max(noise(value), local)
     share = min(0.05, max(0.01, 5.0 / n))
-    far = float(np.quantile((value - limits.median)[judged], 1.0 - share))
+    far = float(np.quantile(stretches((value - limits.median)[judged]), 1.0 - share))
     stretch = far / (NormalDist().inv_cdf(1.0 - share) * sigma) if sigma > 0 else 1.0
     return k * sigma * max(1.0, stretch)
 

@@ -75,7 +75,7 @@ def band(
         absolute: Least standard deviation in the unit of ``value``.
     """
     n = len(value)
-    block = 1 if n <= 2_000 else 4 if n <= LONG else max(32, n // 32_768)
+    block = 1 if n <= 2_000 else 4 if n <= LONG else max(32, n // 8_192)
     absolute = max(absolute, 0.5 * quantum(value))
     stats = _Stats(floor, absolute)
     out = Band(np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.bool_))
@@ -262,8 +262,11 @@ def _recovery(value: Values, limits: Band, start: int, settle: int, onset: int) 
     for lo in range(start + 1, len(value), 4096):
         chunk = value[lo : lo + 4096 + settle - 1]
         width = min(settle, len(chunk))
-        medians = np.median(sliding_window_view(chunk, width), axis=1)
-        fits = np.flatnonzero((medians <= target) & (chunk[: len(medians)] <= target))
+        low = np.flatnonzero(chunk[: len(chunk) - width + 1] <= target)
+        if len(low) == 0:
+            continue
+        medians = np.median(sliding_window_view(chunk, width)[low], axis=1)
+        fits = np.flatnonzero(medians <= target)
         if len(fits):
-            return lo + int(fits[0])
+            return lo + int(low[fits[0]])
     return None
