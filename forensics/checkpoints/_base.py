@@ -46,7 +46,7 @@ class DType(StrEnum):
     @property
     def is_floating(self) -> bool:
         """True where NaN and infinity can occur (FNUZ has NaN alone)."""
-        return self.value[0] in "FC"
+        return self.value.startswith(("F", "C", "BF"))
 
 
 _SIZES = {

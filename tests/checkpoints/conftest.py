@@ -2,6 +2,10 @@
 
 import argparse
 import collections
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,3 +125,25 @@ def trained_by_lightning(folder):
     trainer.fit(module, data)
     trainer.save_checkpoint(folder / "last.ckpt")
     return folder / "last.ckpt", module.state_dict()
+
+
+@pytest.fixture(scope="session")
+def distributed(folder):
+    """(folder with the saves ``nested`` and ``flat`` of two ranks, weights, optimizer state)."""
+    torch = pytest.importorskip("torch")
+    writer = str(Path(__file__).with_name("dcp_writer.py"))
+    out = folder / "dcp"
+    out.mkdir()
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, writer, str(rank), str(out)],
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+        )
+        for rank in (0, 1)
+    ]
+    for rank in ranks:
+        _, said = rank.communicate(timeout=300)
+        assert rank.returncode == 0, said.decode()
+    weights, state = torch.load(out / "whole.pt", weights_only=True)
+    return out, weights, state

@@ -43,6 +43,8 @@ def read_tag(layout: Layout) -> Iterator[Piece]:
     stage = max((rank.optimizer.stage for rank in ranks), default=0)
     parts = Parts((_weights(ranks),), tuple(_optimizers(ranks)), (), _state(ranks))
     kind = f"deepspeed zero-{stage}" if stage else "deepspeed"
+    if not any(rank.model.tensors or rank.optimizer.vectors for rank in ranks):
+        kind = ""  # nothing was read
     yield Piece(kind, parts, notes)
     for rank in ranks:  # where ZeRO is off, the optimizer lies in the file of the model
         if not rank.optimizer.vectors:

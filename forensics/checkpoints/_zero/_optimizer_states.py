@@ -48,7 +48,7 @@ def read_optimizers(roots: Mapping[int, Any], shapes: Sequence[Shapes]) -> Optim
     each = _EACH in first
     ranks = {rank: _rank_state(state) for rank, state in states.items()}
     whole = {rank: ranks.get(rank) for rank in range(world)}
-    cut = _cut_each if each else _cut_even
+    cut = (_cut_each if each else _cut_even) if shapes else _uncut
     vectors = {
         slot: dict(cut({r: _vectors(s, slot) for r, s in whole.items()}, shapes))
         for slot in dict.fromkeys(slot for state in ranks.values() for slot in state.vectors)
@@ -140,6 +140,14 @@ def _cut_each(held: _ByRank, shapes: Sequence[Shapes]) -> Iterator[tuple[str, St
     ]
     merged = {name: shape for group in shapes for name, shape in group.items()}
     yield from cut_each(by_rank, merged)
+
+
+def _uncut(held: _ByRank, _: Sequence[Shapes]) -> Iterator[tuple[str, StoredTensor]]:
+    """The vectors themselves, where nothing says what they are made of."""
+    count = max((len(vectors) for vectors in held.values() if vectors), default=0)
+    for number in range(count):
+        parts = flats_of({rank: _at(vectors, number) for rank, vectors in held.items()})
+        yield from cut_even(parts, {f"vector_{number}": (sum(part.numel for part in parts),)})
 
 
 def _at(vectors: list[StoredTensor | None] | None, number: int) -> StoredTensor | None:
