@@ -43,14 +43,19 @@ class Windows:
         return np.arange(length) // self.size - 1
 
 
+def window_size(length: int, size: int = WINDOW) -> int:
+    """Points a window of a track of ``length`` points: short tracks get shorter ones."""
+    return max(min(size, length // 8), SHORTEST)
+
+
 def cut(value: Values, size: int = WINDOW) -> Windows:
-    """Cut finite values, shape (n,), into complete windows; short tracks get shorter ones."""
-    size = max(min(size, len(value) // 8), SHORTEST)
-    blocks = value[: len(value) // size * size].reshape(-1, size)
-    median = np.median(blocks, axis=1)
+    """Cut finite values, shape (n,), into complete windows."""
+    size = window_size(len(value), size)
+    blocks = np.sort(value[: len(value) // size * size].reshape(-1, size), axis=1)
+    median = 0.5 * (blocks[:, (size - 1) // 2] + blocks[:, size // 2])
     mad = 1.4826 * np.median(np.abs(blocks - median[:, None]), axis=1)
     # The upper tail of a training loss is heavier than its lower one.
-    tail = (np.quantile(blocks, 0.95, axis=1) - median) / 1.645
+    tail = (blocks[:, int(0.95 * (size - 1))] - median) / 1.645
     return Windows(size, median, np.maximum(np.maximum(mad, tail), 0.005 * np.abs(median)))
 
 
@@ -94,7 +99,7 @@ def first_drift(value: Values, share: float = 0.01, errors: float = 5.0) -> int 
 
 def first_share(flag: NDArray[np.bool_], share: float) -> int | None:
     """The end of the second window in a row in which more than ``share`` of the points are set."""
-    size = cut(flag.astype(np.float64)).size
+    size = window_size(len(flag))
     blocks = flag[: len(flag) // size * size].reshape(-1, size).mean(axis=1)
     second = first_streak(blocks > share, 2)
     return None if second is None else (second + 1) * size - 1

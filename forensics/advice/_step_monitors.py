@@ -38,7 +38,7 @@ def loss_outliers(case: Case, sigmas: float = 7.0, patience: int = 3) -> tuple[M
     level = usual_level(case, track)
     if track is None or level is None:
         return ()
-    spread = _alarms.cut(good_values(case, track)).spread
+    spread = _alarms.cut(good_values(case, track)[-8 * _alarms.WINDOW :]).spread
     bound = (
         f": {level + sigmas * float(spread[-1]):.4g} at its last good level" if len(spread) else ""
     )

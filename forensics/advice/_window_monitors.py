@@ -14,7 +14,7 @@ def drift(case: Case) -> tuple[Monitor, ...]:
     track = case.track(Signal.TRAIN_LOSS)
     if track is None:
         return ()
-    size = _alarms.cut(track.value[track.finite], _alarms.DRIFT_WINDOW).size
+    size = _alarms.window_size(int(np.count_nonzero(track.finite)), _alarms.DRIFT_WINDOW)
     rule = (
         f"stop when the median loss of {size} logged points lies 1 % and 5 standard errors above"
         " its best, two windows in a row"
