@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensics.findings import Episode, Hypothesis, Outcome, Symptom, TensorStats
+from forensics.findings import Episode, Hypothesis, Outcome, Symptom
 from forensics.report import html_report, json_report, markdown_report
 from forensics.report.figures import draw_timeline
+from forensics.tables import tensor_table
 from forensics.verdict import CheckpointVerdict, Recommendation, Verdict
 
 if TYPE_CHECKING:
@@ -64,10 +65,7 @@ class Diagnosis:
     @property
     def tensors(self) -> "pd.DataFrame":
         """One row per scanned tensor; no rows where no checkpoint was scanned."""
-        import pandas as pd  # slow to import, and only a notebook asks for it
-
-        rows = self.verdict.case.tensors or ()
-        return pd.DataFrame([vars(t) for t in rows], columns=list(TensorStats.__annotations__))
+        return tensor_table(self.verdict.case.tensors or ())
 
     def to_dict(self) -> dict[str, Any]:
         """The diagnosis as CONTRACT.md's JSON object."""

@@ -9,7 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+
+from forensics.remote import RemotePath, locate
 
 MAX_FILES = 200_000
 """A folder with more is no run but a disk; the walk stops there and says so."""
@@ -95,6 +98,8 @@ def grow(root: Path, max_files: int = MAX_FILES) -> Tree:
     Raises:
         OSError: ``root`` itself is missing or may not be read.
     """
+    if isinstance(root, RemotePath):
+        return _grow_remotely(root, max_files)
     if not root.is_dir():
         stat = root.stat()
         return Tree(root.parent, (FoundFile(root.name, stat.st_size, stat.st_mtime),))
@@ -112,6 +117,19 @@ def grow(root: Path, max_files: int = MAX_FILES) -> Tree:
             files.append(found)
     files.sort(key=lambda f: natural_key(f.path))
     return Tree(root, tuple(files), tuple(_summed_up(passed_over)))
+
+
+def _grow_remotely(root: RemotePath, max_files: int) -> Tree:
+    """The same of an address, in one listing."""
+    if not root.is_dir():
+        stat = root.stat()
+        alone = FoundFile(root.name, stat.st_size, stat.st_mtime)
+        return Tree(locate(str(root.parent)), (alone,))
+    found = (f for f in root.walk() if PASSED_OVER.isdisjoint(f[0].split("/")))
+    files = [FoundFile(p, s.st_size, s.st_mtime) for p, s in islice(found, max_files)]
+    files.sort(key=lambda f: natural_key(f.path))
+    more = PassedOver("", f"more than {max_files:,} files; the rest is unread")
+    return Tree(locate(str(root)), tuple(files), (more,) if next(found, None) else ())
 
 
 def _descend(root: Path) -> Iterator[FoundFile | PassedOver]:

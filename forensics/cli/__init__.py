@@ -14,10 +14,11 @@ from typing import NoReturn
 from forensics.cli._analyze import Analyze
 from forensics.cli._causes import Causes
 from forensics.cli._command import Command
+from forensics.cli._scan import Scan
 from forensics.cli._timeline import TimelineCommand
 from forensics.errors import ForensicsError
 
-COMMANDS: tuple[Command, ...] = (Analyze(), TimelineCommand(), Causes())
+COMMANDS: tuple[Command, ...] = (Analyze(), TimelineCommand(), Scan(), Causes())
 INTERRUPTED = 130
 
 
