@@ -43,7 +43,7 @@ def test_a_missing_loss_is_nan_and_the_user_is_told(tmp_path: Path) -> None:
     assert steps == [1, 2, 3]
     assert values[0] == 9.5
     assert [math.isnan(v) for v in values] == [False, True, True]
-    assert any("2 iteration lines lack their loss" in note.text for note in reading.notes)
+    assert any("iteration lines without their loss: 2" in note.text for note in reading.notes)
 
 
 def test_a_loss_never_printed_is_nan_where_the_gradient_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from forensics.readers._text.layout import MEASURED, Column, Kind, Layout
 from forensics.readers._text.numerals import NUMBER, UNIT, scale_of
 from forensics.signals import Signal, classify
 
-_RULE = re.compile(r"^\s*[-=+|:\s]*-{3,}[-=+|:\s]*$")
+_RULE = re.compile(r"^[-=+|:\s]+$")
 _CELL = re.compile(r"^\s*\|(?P<key>[^|]+)\|(?P<value>[^|]*)\|\s*$")
 _NUMBER = re.compile(rf"^(?P<number>{NUMBER})(?P<unit>{UNIT})?(?:/\d+)?(?:\s*\([^)]*\))?$")
 _VALIDATION = re.compile(r"(?i:^\d+\s*\((?:val|valid|validation|eval|test)\)$)")
@@ -69,7 +69,7 @@ class Box:
         match = _CELL.match(line)
         if match is None:
             finished = self._finish()
-            self._open = _RULE.match(line) is not None
+            self._open = _is_rule(line)
             return self._open, finished
         if not self._open:
             return False, None
@@ -118,7 +118,7 @@ class HeadedTable:
         if row is not None:
             self._idle = 0
             return True, row
-        if self._heads and _RULE.match(line):
+        if self._heads and _is_rule(line):
             return True, None
         self._idle += 1
         if self._idle > _PATIENCE:
@@ -154,6 +154,10 @@ class HeadedTable:
                 for tag, role, cell in named
             ]
         return _row(Kind.KERAS if len(body) < len(line) else Kind.BOX, named)
+
+
+def _is_rule(line: str) -> bool:
+    return "---" in line and _RULE.match(line) is not None
 
 
 def _cells(line: str, split: re.Pattern[str]) -> list[str]:

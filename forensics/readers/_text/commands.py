@@ -7,11 +7,23 @@ from typing import Any
 from forensics.readers._text.literals import read_value
 
 _PROGRAM = (
-    r"(?:\S*/)?(?:python[\d.]*|torchrun|deepspeed|accelerate\s+launch|llamafactory-cli|axolotl|fairseq-\w+|"
+    r"(?:[\w.~/-]{0,200}/)?(?:python[\d.]*|torchrun|deepspeed|accelerate\s+launch|llamafactory-cli|axolotl|fairseq-\w+|"
     r"tune\s+run|srun|mpirun|horovodrun|colossalai\s+run|swift\s+(?:sft|pt|rlhf))"
 )
+_WORDS = (
+    "python",
+    "run ",
+    "deepspeed",
+    "accelerate",
+    "-cli",
+    "axolotl",
+    "fairseq",
+    "srun",
+    "colossalai",
+    "swift",
+)
 _COMMAND = re.compile(
-    rf"^\W*(?:(?:cmd|command|running(?: command)?|launch command|command line)\s*[:=]\s*)?"
+    rf"^\W{{0,12}}(?:(?:cmd|command|running(?: command)?|launch command|command line)\s*[:=]\s*)?"
     rf"(?:[A-Z_][A-Z0-9_]*=\S+\s+)*{_PROGRAM}\s+(?P<rest>.+)$",
     re.DOTALL,
 )
@@ -26,7 +38,7 @@ def read_command(line: str) -> dict[str, Any] | None:
     ``--lr 5e-5``, ``--lr=5e-5``, hydra's ``model.depth=4`` and switches (True) are read; a dash
     inside a name becomes an underscore, as argparse has it.
     """
-    match = _COMMAND.match(line)
+    match = _COMMAND.match(line) if any(word in line for word in _WORDS) else None
     if match is None:
         return None
     tokens = _split(match["rest"])

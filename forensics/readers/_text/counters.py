@@ -56,19 +56,19 @@ _STEP = re.compile(
 )
 _SHORT_STEP = re.compile(rf"^\s*(?P<name>s)[:=]\s?(?P<n>\d+){_END}")
 _AFTER_EPOCH = re.compile(
-    rf"[\s,|:{HIDDEN}-]*[\[(]?\s*(?P<n>{_WHOLE})\s*/\s*(?P<total>{_WHOLE})"
+    rf"[\s,|:{HIDDEN}-]*+[\[(]?\s*+(?P<n>{_WHOLE})\s*/\s*(?P<total>{_WHOLE})"
     r"(?P<percent>\s*\(\s*\d+(?:\.\d+)?%\))?(?:\s*batches)?\s*[\])]?(?![\w.])"
 )
 _DESC = re.compile(r"^\s*(?P<epoch>\d+)\|(?P<n>\d+)\|")  # torchtune's bar: 1|12|Loss: 1.23
 _TRAIN_EPOCH = re.compile(r"^[\s\x1f]*Train(?:ing)?:\s*(?P<n>\d+)\s*(?=\[)")
 _LEADING = re.compile(
-    rf"^[\s{HIDDEN}]*[\[(]?\s*(?P<n>{_WHOLE})\s*/\s*(?P<total>{_WHOLE}|Unknown|\?)\s*[\])]?(?![\w.])"
+    rf"^[\s{HIDDEN}]*+[\[(]?\s*+(?P<n>{_WHOLE})\s*/\s*(?P<total>{_WHOLE}|Unknown|\?)\s*[\])]?(?![\w.])"
 )
 _LEADING_BRACKETS = re.compile(
-    rf"^[\s{HIDDEN}]*\[\s*(?P<epoch>\d+)\s*/\s*\d+\]\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]"
+    rf"^[\s{HIDDEN}]*+\[\s*+(?P<epoch>\d+)\s*+/\s*\d+\]\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]"
 )
-_LEADING_PAIR = re.compile(rf"^[\s{HIDDEN}]*\[\s*(?P<epoch>\d+),\s*(?P<n>\d+)\]")
-_LEADING_NUMBER = re.compile(rf"^[\s{HIDDEN}]*(?:\[(?P<a>\d+)\](?=\s)|(?P<b>\d+):(?=\s))")
+_LEADING_PAIR = re.compile(rf"^[\s{HIDDEN}]*+\[\s*+(?P<epoch>\d+),\s*(?P<n>\d+)\]")
+_LEADING_NUMBER = re.compile(rf"^[\s{HIDDEN}]*+(?:\[(?P<a>\d+)\](?=\s)|(?P<b>\d+):(?=\s))")
 _TRAILING_SAMPLES = re.compile(r"\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]\s*$")
 _MODE_BRACKET = re.compile(
     r"(?i:iter\((?:train|val|test)\)\s*)\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*\]"

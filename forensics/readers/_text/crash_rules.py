@@ -108,7 +108,7 @@ CRASH_RULES: tuple[Rule, ...] = (
     rule(
         TextKind.INTERRUPTED,
         ("keyboardinterrupt", "interrupted by", "^c"),
-        r"^\W*(?:[\w.]+:\s*)?KeyboardInterrupt\b",
+        r"^\W*+(?:[\w.]+:\s*)?KeyboardInterrupt\b",
         r"(?:detected|caught|received|got) (?:a )?KeyboardInterrupt",
         r"interrupted by (?:the )?user",
         r"^\^C(?:$|Traceback)",

@@ -14,7 +14,7 @@ from forensics.run import TextKind
 
 RULES: tuple[Rule, ...] = (*CRASH_RULES, *NUMERIC_RULES, *COURSE_RULES)
 LONGEST_TEXT = 400
-_FIRST, _LAST = 40, 10  # of one kind, this many are kept from either end
+FIRST_KEPT, LAST_KEPT = 40, 10  # of one kind, this many are kept from either end
 
 _TRACEBACK = "Traceback (most recent call last)"
 _EXCEPTION = re.compile(
@@ -22,6 +22,7 @@ _EXCEPTION = re.compile(
     r"|(?:[A-Za-z_]\w*\.)+[A-Z]\w*)(?::\s|:?$)"
 )
 _OWNER = re.compile(r"^\s*\[?(?:rank|default)\d+\]?:?|^\s*\[\d+,\d+\]<std\w+>:?|^\d{1,4}:(?=\s)")
+_LONGEST_LINE = 4096
 _SEARCH_LINES = 2000  # lines after which a traceback without an end is given up
 _NORMS = re.compile(
     rf"(?i:\b(?:total_|global_)?grad(?:ient)?s?[_ ]?norms?\s*[:=]?\s*\[?\s*(?:is\s+)?)({NUMBER})"
@@ -61,10 +62,10 @@ class _Kept:
 
     def add(self, event: Event) -> None:
         self.count += 1
-        if len(self.first) < _FIRST:
+        if len(self.first) < FIRST_KEPT:
             self.first.append(event)
         else:
-            self.last = [*self.last[-_LAST + 1 :], event]
+            self.last = [*self.last[-LAST_KEPT + 1 :], event]
 
 
 @dataclass(eq=False)
@@ -90,6 +91,7 @@ class Events:
 
     def feed(self, line: str, number: int, at: int) -> frozenset[TextKind]:
         """Look at a line; returns the kinds that it proves."""
+        line = line[:_LONGEST_LINE]
         lowered = line.lower()
         kinds = {
             rule.kind

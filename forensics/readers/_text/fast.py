@@ -87,7 +87,12 @@ class Fast:
             if template.layout.kind is not Kind.BAR:
                 first = places[0] if first is None else min(first, places[0])
             _store(template, places, rows, store)
-        self._templates = [template for template in self._templates if not template.retired]
+        full = len(self._templates) >= _MOST_TEMPLATES
+        self._templates = [
+            template
+            for template in self._templates
+            if not (template.retired or (full and not template.uses))
+        ]
         return first
 
 

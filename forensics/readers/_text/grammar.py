@@ -14,6 +14,7 @@ from forensics.readers._text.layout import Column, Kind, Layout, Reading, Span
 from forensics.readers._text.masks import Masked, hide_label, mask
 from forensics.readers._text.pairs import AVERAGE, Pair, find_modes, find_pairs, in_mode
 
+LONGEST_READ = 8192  # of a longer line only so much is read
 RUN_MEAN = " (run mean)"  # suffix of the tag of HF's final train_loss
 
 
@@ -21,12 +22,11 @@ _EVALUATING = re.compile(
     r"(?i:^[\s\x1f]*(?:test|val\w*|eval\w*)\s*:?\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+))"
 )
 _MAY_HOLD = re.compile(r"\d|[nN][aA][nN]|[iI][nN][fF]")
-_LONGEST = 8192
 
 
 def read_line(line: str) -> Reading | None:
     """Read a line of a log; None where it logs nothing."""
-    line = line[:_LONGEST]
+    line = line[:LONGEST_READ]
     if _MAY_HOLD.search(line) is None:
         return None
     masked = mask(line)

@@ -23,7 +23,7 @@ _JSON_START = re.compile(
     r"^\s*(?:json\s*=\s*|(?:Model )?[Cc]onfig(?:uration)?\s?\w*\s*[:=]?\s*)?\{\s*$"
 )
 _DICT_LINE = re.compile(r"^\s*(?:\w+\s*[:=]\s*)?(?P<body>\{\s*['\"]\w+['\"]\s*:.*\})\s*$")
-_TITLE = re.compile(r"^\W*-{3,} ?(?:end of )?arguments ?-{3,}")
+_TITLE = re.compile(r"^[^\w-]*-{3,} ?(?:end of )?arguments ?-{3,}")
 _LONGEST_BLOCK = 200_000
 _LONGEST_HEAD = 400
 _MOST_SETTINGS = 5000
@@ -92,7 +92,7 @@ class Headers:
             self._end()
 
     def _add(self, header: Header) -> None:
-        self._count += len(header.settings)
+        self._count += 1 + len(header.settings)
         self.found.append(header)
 
     def _dotted(self, line: str, number: int, at: int) -> bool:

@@ -16,12 +16,13 @@ from forensics.readers._text.rows import Store
 from forensics.readers._text.slow import Slow
 
 _LAST_NUMBER = re.compile(r"\d[\d.,]*(?:[eE][-+]?\d*)?$")
+_LONGEST_NUMBER = 60
 _REST_OF_NUMBER = re.compile(r"[\d,.eE+-]*\s*$")
 
 
 def read_last_line(slow: Slow, text: str, number: int, at: int) -> None:
     """Read it as far as it is certain."""
-    sure = _LAST_NUMBER.sub("", text)
+    sure = text[:-_LONGEST_NUMBER] + _LAST_NUMBER.sub("", text[-_LONGEST_NUMBER:])
     slow.events.feed(sure, number, at)
     if slow.overflows.feed(sure, number, at) or slow.in_summary:
         return

@@ -27,7 +27,7 @@ _NOISE = (
     r"|\[[IWEF]\d{3,4} \d{2}:\d{2}:\d{2}\.\d+(?: \d+)?"
     r"|(?<![\w.])\d+ days?, "
     r"|(?<![\w.])\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?![\w.:])"
-    r"|[\w./-]+\.(?:py|cpp|cc|cu|cuh|hpp|h|c|rs)[:(]\d+\)?(?::\w+)?"
+    r"|(?<![\w./-])[\w./-]+\.(?:py|cpp|cc|cu|cuh|hpp|h|c|rs)[:(]\d+\)?(?::\w+)?"
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?"
     r"|0x[0-9a-fA-F]+|\(\w+ pid=\d+[^)]*\)|^wandb: .*"
     r"|(?<!\w)(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)(?!\w):?"
@@ -35,7 +35,7 @@ _NOISE = (
 _MASK = re.compile(_NOISE)
 _LABEL = re.compile(r"^\s*\d{1,4}:\s(?=\s*[A-Za-z\[{|(])")
 _PREFIX = re.compile(
-    rf"^(?:\s*(?:\[?(?:{_STAMP}|{_RANK}|\d{{2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)\]?:?|\[[A-Z]+\]|[-|]?\s*(?:DEBUG|INFO|WARNING|ERROR)\b[\]:|-]*"
+    rf"^(?:\s*+(?:\[?(?:{_STAMP}|{_RANK}|\d{{2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)\]?:?|\[[A-Z]+\]|[-|]?\s*+(?:DEBUG|INFO|WARNING|ERROR)\b[\]:|-]*"
     r"|\[[\w.-]+\.py:\d+(?::\w+)?\]|\d{1,4}:(?=\s+\S)))+\s?"
 )
 

@@ -111,7 +111,7 @@ def find_pairs(text: str, modes: list[tuple[int, str]]) -> Iterator[Pair]:
             named = _named(gap, start, match, unit)
             if named is None:
                 continue
-            bracket = _WORD_BEFORE_BRACKET.search(text[done : named.name[0]])
+            bracket = _WORD_BEFORE_BRACKET.search(text[start : named.name[0]])
             group = bracket[1] if bracket else "" if "]" in gap else group
             pair = last = _within(named, _mode_at(modes, match.start()), group)
         done = match.end()

@@ -15,6 +15,7 @@ from forensics.readers._text.numerals import tail_of, to_float
 Ordinals = NDArray[np.int64]
 Values = NDArray[np.float64]
 
+_MOST_LAYOUTS = 5000  # a file with more prints something else than a log
 _ZONE = re.compile(r"(?:Z|[+-]\d{2}:?\d{2})$")
 _SHAPES_PER_BATCH = 32  # numbers looked at, of each column and batch, to learn how they are printed
 
@@ -77,6 +78,8 @@ class Store:
                 values[:, k] = list(map(to_float, texts))
             if column.scale != 1.0:
                 values[:, k] *= column.scale
+        if layout not in self._tables and len(self._tables) >= _MOST_LAYOUTS:
+            return
         table = self._tables.setdefault(layout, _Table())
         if not table.tails:
             table.tails = tuple(Counter() for _ in columns)

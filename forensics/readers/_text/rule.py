@@ -32,7 +32,7 @@ _TALK = re.compile(
     r"|will (?:be checked|check|stop if|abort if|terminate)"
     r"|check(?:ing)? for|checks? whether|detect_anomaly)\b"
     r".{0,40}(?:out of memory|oom|nan|inf\b|non-?finite|overflow|killed|resume)"
-    r"|--[\w-]*(?:nan|inf|oom)\w*|number of (?:skipped|nan) iterations"
+    r"|(?<!-)--[\w-]*(?:nan|inf|oom)\w*|number of (?:skipped|nan) iterations"
     r"|(?:nan|inf|finite|overflow|resume|oom)\w*['\"]?\s*(?:[:=]|\.{3,})\s*['\"]?(?:true|false|none|null)\b"
     ")"
 )
@@ -45,7 +45,8 @@ def rule(kind: TextKind, words: tuple[str, ...], *phrases: str) -> Rule:
 
 _STEP_STATED = re.compile(
     r"(?i:\b(?:iteration|iter|global[ _]step|planned_step|step)s?\s*[:=#]?\s*(?P<a>\d+)"
-    r"|checkpoint[-_](?P<b>\d+)\b|@\s*(?P<c>\d+) updates|(?P<d>\d+) (?:iterations|steps|updates)\b)"
+    r"|checkpoint[-_](?P<b>\d+)\b|@\s*(?P<c>\d+) updates"
+    r"|(?<!\d)(?P<d>\d+) (?:iterations|steps|updates)\b)"
 )
 
 

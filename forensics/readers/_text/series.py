@@ -79,7 +79,9 @@ def points_absent(absent: Iterable[Absent]) -> list[Points]:
     ]
 
 
-def build(points: Iterable[Points], source: str, borders: Ordinals) -> tuple[Series, ...]:
+def build(
+    points: Iterable[Points], source: str, borders: Ordinals | None = None
+) -> tuple[Series, ...]:
     """Join the points of each tag, in the order of the file.
 
     Args:
@@ -91,7 +93,8 @@ def build(points: Iterable[Points], source: str, borders: Ordinals) -> tuple[Ser
     for p in points:
         if len(p.at) and (len(groups) < _MOST_TAGS or (p.tag, p.axis) in groups):
             groups[p.tag, p.axis].append(p)
-    return tuple(_join(group, source, borders) for group in groups.values())
+    known = np.empty(0, np.int64) if borders is None else borders
+    return tuple(_join(group, source, known) for group in groups.values())
 
 
 def _join(group: list[Points], source: str, borders: Ordinals) -> Series:

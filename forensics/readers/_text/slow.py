@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from forensics.readers._text.blocks import BlockRow, Box, HeadedTable
 from forensics.readers._text.events import Events
 from forensics.readers._text.fast import Fast
-from forensics.readers._text.grammar import as_validation, read_line
+from forensics.readers._text.grammar import LONGEST_READ, as_validation, read_line
 from forensics.readers._text.headers import Headers
 from forensics.readers._text.layout import Kind, Reading
 from forensics.readers._text.masks import strip_prefix
@@ -21,11 +21,11 @@ _GLUED = re.compile(
     r"|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)|(?<=\])(?=\{['\"])|(?<=\})\s*(?=\d{1,3}%\|)"  # a bar
 )
 _SUMMARY = re.compile(
-    r"^\W*\*{3,} (?:train|training|eval\w*|test|predict\w*) (?:metrics|results)\W*$"
+    r"^[^\w*]*\*{3,} (?:train|training|eval\w*|test|predict\w*) (?:metrics|results)\W*$"
 )
-_SUMMARY_LINE = re.compile(r"^\s*[\w/@ .-]+?\s*=\s*\S+\s*$")
+_SUMMARY_LINE = re.compile(r"^\s*+[\w/@.-]++(?: [\w/@.-]++)*+\s*+=\s*+\S++\s*$")
 _HEADING = re.compile(
-    r"(?i:^\W*(?:running |start(?:ing)? |begin(?:ning)? )?(?P<mode>train|test|valid|eval)\w*\b"
+    r"(?i:^\W*+(?:running |start(?:ing)? |begin(?:ning)? )?(?P<mode>train|test|valid|eval)\w*\b"
     r"[^.=]{0,40}?(?::|\*{3,}|={3,}|-{3,}|\.{3})\s*$)"
 )
 
@@ -52,6 +52,7 @@ class Slow:
 
     def read(self, text: str, number: int, at: int) -> None:
         """Read a physical line, ``number``, or a repaint of it; ``at`` is its place in the file."""
+        text = text[:LONGEST_READ]
         if "[rank" in text or "[default" in text or "%|" in text:
             for part in _GLUED.split(text):
                 self._read(part, number, at)

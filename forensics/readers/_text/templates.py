@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from forensics.readers._text.counters import Role
+from forensics.readers._text.grammar import LONGEST_READ
 from forensics.readers._text.layout import Layout, Reading, Span
 
 _ANY_NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
@@ -45,7 +46,7 @@ class Template:
 
 def learn(line: str, reading: Reading) -> Template | None:
     """Make a template of a line; None where it would not read the line as it was read."""
-    if not reading.learnable:
+    if not reading.learnable or len(line) > LONGEST_READ:
         return None
     parts = _parts(line, reading)
     pattern = re.compile(_pattern(line, parts, _kept(line, reading)))
