@@ -1,7 +1,8 @@
 """The only place where the stages meet: runs -> timeline -> episodes -> causes -> verdict."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forensics.advice import advise
@@ -13,7 +14,12 @@ from forensics.errors import UsageError
 from forensics.findings import Hypothesis, Outcome
 from forensics.loading import load_runs
 from forensics.outcome import judge
-from forensics.run import Run
+from forensics.run import Note, Run
+from forensics.scan import ScanMode
+from forensics.scan.cluster import dask_executor
+from forensics.scan.engine import no_progress
+from forensics.scan.moments import survey
+from forensics.scan.paths import scan_found
 from forensics.timeline import build
 from forensics.verdict import OtherRun
 
@@ -61,6 +67,8 @@ def analyze(
     *,
     run: str | None = None,
     thresholds: Thresholds | None = None,
+    scan: str = "bisect",
+    dask: str | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Diagnose a run.
@@ -69,22 +77,28 @@ def analyze(
         path: The run's folder, a single log, or a `Run`.
         run: Which run of a folder that holds several; without it the one that failed worst.
         thresholds: Detector thresholds to change, ``{"loss_spike": {"k": 9.0}}``.
+        scan: Which checkpoints are scanned: ``bisect`` (as few as show where the damage began),
+            ``all`` or ``none``.
+        dask: Address of a Dask scheduler that does the scanning; by default threads here.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
         NothingToAnalyse: No reader understands anything in it.
-        UsageError: It holds no run of that name, or a threshold does not exist.
+        UsageError: It holds no run of that name, there is no such way to scan, or a threshold does
+            not exist.
     """
+    mode = _mode(scan)
     if isinstance(path, Run):
         runs, others = [path], []
     else:
         every = _runs(path, None, progress)
         runs = every if run is None else _named(every, run, path)
         others = [r for r in every if r not in runs]
-    cases = [_rank(_case(r, thresholds)) for r in runs]
-    chosen = min(cases, key=_badness)
-    rest = [c for c in cases if c is not chosen]
+    cases = [_case(r, thresholds) for r in runs]
+    worst = min(cases, key=_badness)
+    rest = [_rank(c) for c in cases if c is not worst]
     rest += [_rank(_case(r, thresholds)) for r in others]
+    chosen = _rank(_scanned(worst, mode, dask, progress))
     verdict = advise(
         chosen.case,
         chosen.hypotheses,
@@ -92,6 +106,41 @@ def analyze(
         [OtherRun(c.case.run.name, c.case.judgement.outcome, c.hypotheses[0].cause) for c in rest],
     )
     return Diagnosis(verdict)
+
+
+def _mode(scan: str) -> ScanMode:
+    try:
+        return ScanMode(scan)
+    except ValueError:
+        known = ", ".join(repr(str(mode)) for mode in ScanMode)
+        raise UsageError(f"scan={scan!r}: it is one of {known}") from None
+
+
+def _scanned(case: Case, mode: ScanMode, dask: str | None, progress: Progress | None) -> Case:
+    """The case with what its checkpoints hold; as it is where there are none."""
+    if mode is ScanMode.NONE or not case.run.checkpoints:
+        return case
+    run, onset = case.run, case.judgement.onset_step
+    root = run.path if run.path.is_dir() else run.path.parent
+    advance = progress or no_progress
+    with ExitStack() as stack:
+        executor = None
+        if dask is not None:
+            executor = stack.enter_context(dask_executor(dask))
+        scan = scan_found(
+            root, run.checkpoints, mode, onset_step=onset, executor=executor, progress=advance
+        )
+    facts = survey(
+        root, run.checkpoints, mode, onset_step=onset, betas=run.config.betas, progress=advance
+    )
+    blamed = {note.source for note in scan.notes} - set(scan.scanned)
+    return replace(
+        case,
+        run=replace(run, notes=(*run.notes, *_relative(scan.notes, root))),
+        tensors=scan.tensors if scan.scanned else None,
+        unreadable=tuple(c.path for c in run.checkpoints if c.path in blamed),
+        survey=facts,
+    )
 
 
 def _runs(path: str | Path, run: str | None, progress: Progress | None) -> list[Run]:
@@ -127,9 +176,18 @@ def _rank(case: Case) -> _Ranked:
     return _Ranked(case, *rank(case))
 
 
-def _badness(ranked: _Ranked) -> tuple[int, int]:
+def _relative(notes: Sequence[Note], root: Path) -> list[Note]:
+    """Notes on files by their place in the run; what is said of many of them is said once."""
+    kept: dict[str, Note] = {}
+    for note in notes:
+        inside = note.source.removeprefix(str(root)).lstrip("/")
+        kept.setdefault(note.text, Note(note.text, inside or note.source))
+    return list(kept.values())
+
+
+def _badness(case: Case) -> tuple[int, int]:
     """Worst outcome first, then the longest run."""
-    return WORST_FIRST.index(ranked.case.judgement.outcome), -_length(ranked.case.run)
+    return WORST_FIRST.index(case.judgement.outcome), -_length(case.run)
 
 
 def _length(run: Run) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from forensics.checkpoint_facts import CheckpointSurvey
 from forensics.findings import (
     ClipFacts,
     Episode,
@@ -29,6 +30,10 @@ class Case:
     """None: no pre-clip norm was logged, or the threshold is not known."""
     tensors: tuple[TensorStats, ...] | None = None
     """None: no checkpoint was scanned."""
+    unreadable: tuple[str, ...] = ()
+    """Checkpoints of which nothing could be read."""
+    survey: CheckpointSurvey | None = None
+    """None: no checkpoint's values were looked at."""
     replay: None = None
     """None: nothing was replayed."""
     skipped: tuple[str, ...] = field(default=())

@@ -40,6 +40,10 @@ class Recommendation:
     """Why from there, or why from nowhere."""
     skip_steps: tuple[int, ...]
     changes: tuple[Change, ...]
+    keep_optimizer: bool | None = None
+    """May its optimizer state be loaded too? None: there is none to judge, or it was not read."""
+    optimizer_reason: str = ""
+    """Why, or why it cannot be told; '' where there is nothing to resume from."""
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,15 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from forensics.advice._moments import damaged_weights, doubtful_optimizer
 from forensics.advice._timing import Place, failed_at, place, wrong_from_start
 from forensics.case import Case
 from forensics.findings import TensorStats
 from forensics.run import FoundCheckpoint
 from forensics.verdict import CheckpointState, CheckpointVerdict
+
+_ROLES = {"param": "weights", "buffer": "buffers", "master": "weights (32-bit copies)"}
+_MOMENTS = "optimizer state"
 
 
 def judge_checkpoints(case: Case) -> tuple[CheckpointVerdict, ...]:
@@ -23,7 +27,8 @@ def last_healthy(case: Case, checkpoints: Sequence[CheckpointVerdict]) -> Checkp
     """The latest usable checkpoint written before the onset; without an onset, the latest.
 
     Non-finite weights never heal: what was written after a poisoned checkpoint is no candidate,
-    scanned or not. None for a run that was wrong from its first step.
+    scanned or not. None for a run that was wrong from its first step. Where the optimizer state
+    alone is in doubt, the weights are still the ones to go back to.
     """
     if wrong_from_start(case):
         return None
@@ -31,7 +36,7 @@ def last_healthy(case: Case, checkpoints: Sequence[CheckpointVerdict]) -> Checkp
     usable = [
         c
         for c in checkpoints
-        if c.state in (CheckpointState.HEALTHY, CheckpointState.NOT_SCANNED)
+        if _is_usable(case, c)
         and place(case, c.step) in (Place.BEFORE, Place.BETWEEN, Place.NO_ONSET)
         and (bad is None or bad.step is None or (c.step is not None and c.step < bad.step))
     ]
@@ -43,6 +48,12 @@ def first_bad(checkpoints: Sequence[CheckpointVerdict]) -> CheckpointVerdict | N
     return next((c for c in checkpoints if c.state is CheckpointState.POISONED), None)
 
 
+def _is_usable(case: Case, checkpoint: CheckpointVerdict) -> bool:
+    if checkpoint.state is CheckpointState.SUSPECT:
+        return not damaged_weights(case, checkpoint.path)
+    return checkpoint.state in (CheckpointState.HEALTHY, CheckpointState.NOT_SCANNED)
+
+
 def _preference(case: Case, checkpoint: CheckpointVerdict) -> tuple[bool, int]:
     """Latest first, but what lies between two logged points only where there is nothing earlier."""
     step = -1 if checkpoint.step is None else checkpoint.step
@@ -52,51 +63,79 @@ def _preference(case: Case, checkpoint: CheckpointVerdict) -> tuple[bool, int]:
 def _judge(
     case: Case, found: FoundCheckpoint, tensors: Sequence[TensorStats] | None
 ) -> CheckpointVerdict:
-    bad = tuple(t.name for t in tensors or () if _is_bad(t))
-    state = _state(case, found, tensors, bad)
+    bad = [t for t in tensors or () if t.is_poisoned]
+    doubt = damaged_weights(case, found.path) or doubtful_optimizer(case, found.path)
+    state = _state(case, found, tensors, bad, doubt)
     return CheckpointVerdict(
         path=found.path,
         step=found.step,
         scanned=tensors is not None,
         finite=None if tensors is None else not bad,
-        non_finite_tensors=bad,
+        non_finite_tensors=tuple(dict.fromkeys(t.name for t in bad)),
         state=state,
-        reason=_reason(case, found, state, bad),
+        reason=_reason(case, found, state, bad, doubt),
     )
-
-
-def _is_bad(tensor: TensorStats) -> bool:
-    """A buffer may hold minus infinity on purpose: it is how attention masks are stored."""
-    masked = tensor.role == "buffer" and not tensor.nan and not tensor.pos_inf
-    return bool(tensor.nan or tensor.pos_inf or tensor.neg_inf) and not masked
 
 
 def _state(
     case: Case,
     found: FoundCheckpoint,
     tensors: Sequence[TensorStats] | None,
-    bad: Sequence[str],
+    bad: Sequence[TensorStats],
+    doubt: str,
 ) -> CheckpointState:
-    if not found.complete:
+    if bad:
+        return CheckpointState.POISONED
+    if not found.complete or _is_unreadable(case, found, tensors):
         return CheckpointState.UNREADABLE
     if tensors is None:
         return CheckpointState.NOT_SCANNED
-    if bad:
-        return CheckpointState.POISONED
     late = place(case, found.step) is Place.AFTER
-    return CheckpointState.SUSPECT if late else CheckpointState.HEALTHY
+    return CheckpointState.SUSPECT if late or doubt else CheckpointState.HEALTHY
 
 
-def _reason(case: Case, found: FoundCheckpoint, state: CheckpointState, bad: Sequence[str]) -> str:
-    words = {
-        CheckpointState.UNREADABLE: "saving it was not finished",
-        CheckpointState.NOT_SCANNED: "not scanned",
-        CheckpointState.POISONED: f"{len(bad):,} tensors hold NaN or infinity",
-        CheckpointState.SUSPECT: "finite",
-        CheckpointState.HEALTHY: "finite",
-    }
+def _is_unreadable(
+    case: Case, found: FoundCheckpoint, tensors: Sequence[TensorStats] | None
+) -> bool:
+    """True where opening it failed, or where a part of its weights could not be read."""
+    if tensors is None:
+        return found.path in case.unreadable
+    return any(t.missing and t.dtype != "OTHER" for t in tensors if t.role == "param")
+
+
+def _reason(
+    case: Case,
+    found: FoundCheckpoint,
+    state: CheckpointState,
+    bad: Sequence[TensorStats],
+    doubt: str,
+) -> str:
+    match state:
+        case CheckpointState.UNREADABLE if not found.complete:
+            words = "saving it was not finished"
+        case CheckpointState.UNREADABLE:
+            words = "it cannot be read, or not all of it"
+        case CheckpointState.NOT_SCANNED:
+            words = "not scanned"
+        case CheckpointState.POISONED:
+            words = _where(bad)
+        case _:
+            words = doubt or "finite"
     when = _written(case, found.step)
-    return f"{words[state]}; {when}" if when else words[state]
+    return f"{words}; {when}" if when else words
+
+
+def _where(bad: Sequence[TensorStats]) -> str:
+    """How many tensors are not finite, and of what kind."""
+    counts: dict[str, int] = defaultdict(int)
+    for tensor in bad:
+        counts[_ROLES.get(tensor.role, _MOMENTS)] += 1
+    if len(bad) == 1:
+        return f"1 tensor of the {next(iter(counts))} holds NaN or infinity"
+    parts = [f"{count:,} of the {kind}" for kind, count in counts.items()]
+    first, *rest = parts
+    words = f"{first.replace(' of', ' tensors of', 1)}" + "".join(f", {part}" for part in rest)
+    return f"{words} hold NaN or infinity"
 
 
 def _written(case: Case, step: int | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from forensics.advice._timing import Place, failed_at, place, wrong_from_start
 from forensics.advice.checkpoints import last_healthy
+from forensics.advice.optimizer_state import judge_optimizer
 from forensics.case import Case
 from forensics.findings import Change, Hypothesis
 from forensics.signals import Signal
@@ -27,12 +28,15 @@ def recommend(
     least = max(LEAST_PROBABILITY, unexplained)
     first = hypotheses[0] if hypotheses and hypotheses[0].probability >= least else None
     healthy = last_healthy(case, checkpoints)
+    keep, why = (None, "") if healthy is None else judge_optimizer(case, healthy)
     return Recommendation(
         resume_from=None if healthy is None else healthy.path,
         resume_step=None if healthy is None else healthy.step,
         resume_reason=_reason(case, healthy, checkpoints),
         skip_steps=() if first is None else tuple(sorted(set(first.skip_steps))),
         changes=() if first is None else _effective(first.changes),
+        keep_optimizer=keep,
+        optimizer_reason=why,
     )
 
 

@@ -43,6 +43,7 @@ from forensics.causes._looks_clipping import clipping_tight
 from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary, gradient_shrank
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
+from forensics.causes._looks_moments import epsilon_dominates
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import broke_early, explains
 from forensics.causes._looks_schedule import lr_steady
@@ -125,12 +126,10 @@ CAUSE = Cause(
         Clue("clipped_all_the_same", clipping_tight, WEAK, group="settings"),
         Clue("no_warning", instant, -MODERATE),
         Clue("early", broke_early, -MODERATE),
+        Clue("epsilon_dominates", epsilon_dominates, STRONG, group="epsilon"),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=(
-        "Adam's second moment in the last checkpoint before the failure.",
-        "The gradient of the suspect batch and of a neighbour, tensor by tensor (a replay).",
-    ),
+    needs=("The gradient of the suspect batch and of a neighbour, tensor by tensor (a replay).",),
 )

@@ -48,6 +48,7 @@ from forensics.causes._looks_model import attention_used, qk_normalised
 from forensics.causes._looks_outcome import BROKE, early, explains
 from forensics.causes._looks_precision import half_precision
 from forensics.causes._looks_schedule import lowered_in_vain
+from forensics.causes._looks_weights import query_key_grew
 from forensics.findings import Change, Outcome
 
 
@@ -94,12 +95,12 @@ CAUSE = Cause(
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
         Clue("early", early, -MODERATE, WEAK),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG),
+        Clue("query_key_grew", query_key_grew, MODERATE, -WEAK),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
     needs=(
         "The largest attention logit of each head on one batch, in two checkpoints (a replay).",
-        "The spectral norms of Wq and Wk over the checkpoints.",
     ),
 )

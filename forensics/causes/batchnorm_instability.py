@@ -30,6 +30,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family
+from forensics.causes._looks_damage import statistics_bad
 from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_settings import batch_per_device_below
@@ -85,12 +86,10 @@ CAUSE = Cause(
         Clue("validation_broke", validation_form("jump", "non_finite"), STRONG, group="form"),
         Clue("validation_apart", validation_form("gap_from_start"), MODERATE, group="form"),
         Clue("overfitted", overfitted, -STRONG),
+        Clue("statistics_bad", statistics_bad, STRONG + MODERATE, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=(
-        "running_mean and running_var in the last checkpoint (scan it).",
-        "The same validation batch in training and in evaluation mode.",
-    ),
+    needs=("The same validation batch in training and in evaluation mode.",),
 )

@@ -32,6 +32,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_clipping import clipping_constant, clipping_off
+from forensics.causes._looks_moments import norm_divided_by_scale
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_precision import (
     half_precision,
@@ -80,11 +81,9 @@ CAUSE = Cause(
         Clue("norm_follows_scale", norm_follows_scale, DECISIVE, -STRONG, group="norm"),
         Clue("norm_like_scale", norm_like_scale, STRONG, -STRONG, group="norm"),
         Clue("ready_made_trainer", ready_made_trainer, -MODERATE),
+        Clue("norm_divided_by_scale", norm_divided_by_scale, DECISIVE, -STRONG),
     ),
     verify=_verify,
     fix=_fix,
-    needs=(
-        "The training loop: the order of unscale_, clip and step.",
-        "Adam's second moment in a checkpoint: its implied norm is the threshold / loss scale.",
-    ),
+    needs=("The training loop: the order of unscale_, clip and step.",),
 )

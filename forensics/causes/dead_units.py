@@ -35,6 +35,7 @@ from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_died
 from forensics.causes._looks_loss_shape import settled_higher
 from forensics.causes._looks_model import rectified
+from forensics.causes._looks_moments import units_silent
 from forensics.causes._looks_outcome import explains, from_the_start
 from forensics.causes._looks_schedule import lr_jumped
 from forensics.causes._looks_updates import zero_gradients_rise
@@ -77,14 +78,12 @@ CAUSE = Cause(
         Clue("settled_higher", settled_higher, MODERATE, -MODERATE, group="shape"),
         Clue("from_the_start", from_the_start, -MODERATE, group="shape"),
         Clue("gradient_died", gradient_died, STRONG, -STRONG),
-        Clue("zero_gradients_rise", zero_gradients_rise, STRONG, -MODERATE),
+        Clue("zero_gradients_rise", zero_gradients_rise, STRONG, -MODERATE, group="silent"),
         Clue("rate_jumped", lr_jumped, WEAK),
+        Clue("units_silent", units_silent, STRONG, -MODERATE, group="silent"),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=(
-        "The activations of one batch in the last checkpoint (a replay).",
-        "Adam's second moment in two checkpoints: exact decay by beta2 marks dead units.",
-    ),
+    needs=("The activations of one batch in the last checkpoint (a replay).",),
 )

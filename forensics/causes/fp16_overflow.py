@@ -38,6 +38,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_counters import scale_collapsed as scale_collapsed_in_save
 from forensics.causes._looks_gradients import gradient_infinite
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_non_finite import after_one_update, exact_zero, isolated_non_finite
@@ -104,6 +105,9 @@ CAUSE = Cause(
         Clue("after_one_update", after_one_update, MODERATE, group="numbers"),
         Clue("hidden_by_logger", exact_zero, WEAK, group="numbers"),
         Clue("rate_far_above_range", lr_far_above_range, -MODERATE),
+        Clue(
+            "scale_in_save", scale_collapsed_in_save, DECISIVE, -MODERATE, group="scale"
+        ),
     ),
     verify=_verify,
     fix=_fix,

@@ -51,6 +51,7 @@ from forensics.causes._looks_gradients import (
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_model import recurrent
+from forensics.causes._looks_moments import norm_at_clip, norm_beyond_clip
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains, from_the_start
 from forensics.findings import Change, Outcome
 
@@ -103,13 +104,11 @@ CAUSE = Cause(
         Clue("rate_above_range", lr_above_range, -STRONG, group="rate"),
         Clue("from_the_start", from_the_start, -MODERATE, group="start"),
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
+        Clue("norm_beyond_clip", norm_beyond_clip, STRONG, group="implied"),
+        Clue("norm_at_clip", norm_at_clip, -STRONG, group="implied"),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=(
-        "The gradient norm of the failing step, before clipping, from a replay.",
-        "Adam's second moment in the last checkpoint: its implied norm far above any threshold "
-        "shows that nothing was clipped.",
-    ),
+    needs=("The gradient norm of the failing step, before clipping, from a replay.",),
 )

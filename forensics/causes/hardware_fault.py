@@ -27,6 +27,12 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_spike as spike
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_damage import (
+    broken_behind_optimizer,
+    few_elements_differ,
+    one_tensor_broken,
+    value_stands_out,
+)
 from forensics.causes._looks_data import non_finite_each_epoch, power_of_two_jump
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_non_finite import instant
@@ -76,6 +82,10 @@ CAUSE = Cause(
         Clue("repeated", repeated_events, -STRONG, group="recurrence"),
         Clue("each_epoch", non_finite_each_epoch, -STRONG, group="recurrence"),
         Clue("spikes_each_epoch", spike.recurs_each_epoch, -STRONG, group="recurrence"),
+        Clue("value_stands_out", value_stands_out, STRONG + MODERATE, -WEAK, group="values"),
+        Clue("one_tensor_broken", one_tensor_broken, STRONG, -MODERATE, group="values"),
+        Clue("broken_behind_optimizer", broken_behind_optimizer, DECISIVE, group="values"),
+        Clue("few_elements_differ", few_elements_differ, DECISIVE, group="copies"),
     ),
     verify=_verify,
     fix=_fix,

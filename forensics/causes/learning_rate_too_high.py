@@ -74,6 +74,7 @@ from forensics.causes._looks_warmup import (
     onset_at_warmup_end,
     onset_while_rising,
 )
+from forensics.causes._looks_weights import moved_far
 from forensics.findings import Change, Outcome
 
 
@@ -136,19 +137,19 @@ CAUSE = Cause(
         Clue("clipping_severe", clipping_severe, STRONG, group="clipping"),
         Clue("clipping_saturated", clipping_saturated, MODERATE, group="clipping"),
         Clue("clipping_frequent", clipping_frequent, WEAK, group="clipping"),
-        Clue("updates_large", updates_large, STRONG, -MODERATE),
+        Clue("updates_large", updates_large, STRONG, -MODERATE, group="updates"),
         Clue("lowered_in_vain", lowered_in_vain, -STRONG),
         Clue("calm_before", calm_before_nan, -MODERATE, group="start"),
         Clue("isolated", isolated_non_finite, -MODERATE, group="start"),
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
         Clue("after_resume", soon_after_resume, -MODERATE, group="resume"),
         Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
+        Clue("moved_far", moved_far, MODERATE, group="updates"),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
     needs=(
         "The same stretch of training at a lower rate (a replay from the last healthy checkpoint).",
-        "The update ratio |dw|/|w| of each layer, from two neighbouring checkpoints.",
     ),
 )

@@ -34,7 +34,9 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_counters import settings_differ
+from forensics.causes._looks_moments import bound_broken, second_moment_swapped
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
 from forensics.causes._looks_resume import (
@@ -86,12 +88,11 @@ CAUSE = Cause(
         Clue("said_not_restored", says(TextKind.OPTIMIZER_NOT_RESTORED), -STRONG),
         Clue("no_warning", instant, WEAK),
         Clue("before_any_update", before_any_update, -STRONG),
+        Clue("bound_broken", bound_broken, DECISIVE, -WEAK, group="moments"),
+        Clue("second_moment_swapped", second_moment_swapped, DECISIVE, group="moments"),
+        Clue("settings_differ", settings_differ, MODERATE),
     ),
     verify=_verify,
     fix=_fix,
-    needs=(
-        "The optimizer state of the checkpoint that was resumed from (scan it).",
-        "The optimizer state of one checkpoint earlier, to compare second moments.",
-        "The loss of the restored weights on a fixed batch, before the first update.",
-    ),
+    needs=("The loss of the restored weights on a fixed batch, before the first update.",),
 )

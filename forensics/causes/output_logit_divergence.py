@@ -41,6 +41,7 @@ from forensics.causes._looks_model import large_vocabulary, logits_restrained
 from forensics.causes._looks_outcome import BROKE, early, explains
 from forensics.causes._looks_schedule import onset_after_decay, onset_near_peak
 from forensics.causes._looks_settings import weight_decay_off
+from forensics.causes._looks_weights import head_grew
 from forensics.findings import Change, Outcome
 
 
@@ -83,12 +84,10 @@ CAUSE = Cause(
         Clue("decay_off", weight_decay_off, MODERATE, -WEAK),
         Clue("large_vocabulary", large_vocabulary, WEAK, -STRONG),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG),
+        Clue("head_grew", head_grew, MODERATE, -WEAK),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=(
-        "log Z of one batch in two checkpoints (a replay).",
-        "The norm of the output layer over the checkpoints.",
-    ),
+    needs=("log Z of one batch in two checkpoints (a replay).",),
 )

@@ -29,6 +29,8 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_resume as resume
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_counters import optimizer_counter_restarted
+from forensics.causes._looks_moments import second_moment_reset
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_spike import gradient_built_up
 from forensics.causes._looks_text import says
@@ -85,11 +87,10 @@ CAUSE = Cause(
         Clue("rate_went_on", resume.rate_went_on, MODERATE, -STRONG),
         Clue("said_so", says(TextKind.OPTIMIZER_NOT_RESTORED), DECISIVE),
         Clue("gradient_built_up", gradient_built_up, -MODERATE),
+        Clue("counter_restarted", optimizer_counter_restarted, DECISIVE, -MODERATE, group="state"),
+        Clue("second_moment_reset", second_moment_reset, STRONG, group="state"),
     ),
     verify=_verify,
     fix=_fix,
-    needs=(
-        "the optimizer's state in the checkpoint before the resume and in the first one after it",
-        "a replay of the first ten steps with the state loaded",
-    ),
+    needs=("a replay of the first ten steps with the state loaded",),
 )

@@ -26,6 +26,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_resume as resume
 from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_counters import scheduler_restarted
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_text import says
 from forensics.causes._resumes import rate_around, resume_step
@@ -85,9 +86,9 @@ CAUSE = Cause(
         Clue("climbed", resume.rate_climbed_after, STRONG, group="timing"),
         Clue("soon_after", resume.soon_after_resume, STRONG, -WEAK, group="timing"),
         Clue("said_so", says(TextKind.SCHEDULER_NOT_RESTORED), DECISIVE),
+        Clue("scheduler_restarted", scheduler_restarted, STRONG, -WEAK, group="rate"),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=("the scheduler's state in the checkpoint of the resume",),
 )

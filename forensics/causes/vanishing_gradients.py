@@ -41,6 +41,7 @@ from forensics.causes._looks_learning_rate import lr_decayed_early, lr_tiny, lr_
 from forensics.causes._looks_loss_shape import plateau_level, repeated_events
 from forensics.causes._looks_model import normalisation_off, residual_off, saturating
 from forensics.causes._looks_outcome import explains, from_the_start
+from forensics.causes._looks_weights import first_layers_still
 from forensics.causes._wording import count
 from forensics.findings import Outcome
 
@@ -84,11 +85,9 @@ CAUSE = Cause(
         Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
         Clue("rate_decayed_early", lr_decayed_early, -STRONG, group="rate"),
         Clue("repeated_spikes", repeated_events, -MODERATE),
+        Clue("first_layers_still", first_layers_still, STRONG, -MODERATE, group="moved"),
     ),
     verify=_verify,
     fix=_fix,
-    needs=(
-        "The gradient norm of each layer on one batch (a replay).",
-        "Two checkpoints: did the first layer's weights move at all?",
-    ),
+    needs=("The gradient norm of each layer on one batch (a replay).",),
 )

@@ -37,6 +37,7 @@ from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_outcome import early, explains
 from forensics.causes._looks_settings import weight_decay_extreme, weight_decay_high
 from forensics.causes._looks_updates import weights_shrink
+from forensics.causes._looks_weights import weights_shrank
 from forensics.causes._wording import number
 from forensics.findings import Change, Outcome
 
@@ -84,14 +85,14 @@ CAUSE = Cause(
         *explains((Outcome.STALLED, Outcome.DIVERGED), rarely=(Outcome.SPIKED_UNRECOVERED,)),
         Clue("decay_extreme", weight_decay_extreme, DECISIVE, group="decay"),
         Clue("decay_high", weight_decay_high, STRONG, -STRONG, group="decay"),
-        Clue("weights_shrink", weights_shrink, STRONG, -STRONG),
+        Clue("weights_shrink", weights_shrink, STRONG, -STRONG, group="shrank"),
         Clue("drift", drifted, MODERATE, -MODERATE),
         Clue("repeated_spikes", repeated_events, -MODERATE),
         Clue("gradient_grew", gradient_grew, WEAK),
         Clue("early", early, -MODERATE),
+        Clue("weights_shrank", weights_shrank, STRONG, -STRONG, group="shrank"),
     ),
     verify=_verify,
     fix=_fix,
     changes=_changes,
-    needs=("The norm of the weights in two checkpoints.",),
 )

@@ -47,6 +47,7 @@ from forensics.causes._looks_loss_shape import (
 from forensics.causes._looks_outcome import explains, from_the_start
 from forensics.causes._looks_precision import updates_rounded_away
 from forensics.causes._looks_updates import weights_frozen
+from forensics.causes._looks_weights import never_updated, rounded_away
 from forensics.findings import Outcome
 
 
@@ -89,11 +90,9 @@ CAUSE = Cause(
         Clue("rests_where_it_began", plateau_level("initial"), MODERATE),
         Clue("updates_rounded_away", updates_rounded_away, MODERATE),
         Clue("repeated_spikes", repeated_events, -STRONG),
+        Clue("never_updated", never_updated, DECISIVE, -DECISIVE, group="frozen"),
+        Clue("rounded_away", rounded_away, STRONG),
     ),
     verify=_verify,
     fix=_fix,
-    needs=(
-        "Two checkpoints: are their weights bit for bit the same?",
-        "The optimizer state: does it hold moments for every trainable parameter?",
-    ),
 )

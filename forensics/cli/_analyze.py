@@ -33,6 +33,15 @@ class Analyze:
             "--run", metavar="NAME", help="one run of a folder or file that holds several"
         )
         parser.add_argument(
+            "--scan",
+            choices=("bisect", "all", "none"),
+            default="bisect",
+            help="which checkpoints are scanned (default: as few as show where the damage began)",
+        )
+        parser.add_argument(
+            "--dask", metavar="SCHEDULER", help="address of a Dask cluster that does the scanning"
+        )
+        parser.add_argument(
             "--exit-code", action="store_true", help="exit 1 when the outcome is a failure"
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -42,7 +51,9 @@ class Analyze:
         from forensics.analysis import analyze
 
         with reading_progress(quiet=args.quiet) as progress:
-            diagnosis = analyze(args.run_dir, run=args.run, progress=progress)
+            diagnosis = analyze(
+                args.run_dir, run=args.run, scan=args.scan, dask=args.dask, progress=progress
+            )
         report = _write_report(diagnosis, args)
         if args.json and args.json != "-":
             Path(args.json).write_text(diagnosis.to_json() + "\n", encoding="utf-8")

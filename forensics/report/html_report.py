@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from forensics.case import Case
 from forensics.report import figures
 from forensics.report.captions import Caption, caption
 from forensics.report.templates import environment
@@ -34,8 +35,21 @@ def render(verdict: Verdict) -> str:
             caption=_caption(verdict),
             timeline=_draw(verdict, "timeline", None) if figures.drawn(case) else None,
             zoom=None if window is None else _draw(verdict, "zoom", window),
+            heat_map=_draw_heat_map(case) if figures.has_non_finite(case) else None,
         )
     )
+
+
+def _draw_heat_map(case: Case) -> Drawing:
+    wide, narrow = (
+        figures.inline_svg(
+            figures.draw_heat_map(case, size),
+            f"heat-{word}",
+            "Map of the values that are not finite, by checkpoint and depth.",
+        )
+        for word, size in (("wide", figures.WIDE), ("narrow", figures.NARROW))
+    )
+    return Drawing(wide, narrow)
 
 
 def html_fragment(verdict: Verdict) -> str:

@@ -46,6 +46,8 @@ def to_dict(verdict: Verdict) -> dict[str, Any]:
             "resume_from": advice.resume_from,
             "resume_step": advice.resume_step,
             "reason": advice.resume_reason,
+            "keep_optimizer": advice.keep_optimizer,
+            "optimizer_reason": advice.optimizer_reason,
             "skip_steps": advice.skip_steps,
             "changes": [_change(change) for change in advice.changes],
         },

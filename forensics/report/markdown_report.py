@@ -178,6 +178,7 @@ def _actions(page: Page) -> str:
     return _section(
         "What to do now",
         f"{resume}. {text(todo.reason)}",
+        f"**{text(todo.optimizer_title)}.** {text(todo.optimizer)}" if todo.optimizer else "",
         changes if todo.changes else "",
         f"Skip the batches of steps {text(todo.skip)}." if todo.skip else "",
     )

@@ -83,6 +83,8 @@ def _todo(page: Page) -> Iterator[Row]:
     todo = page.actions
     where = f"{todo.resume} ({todo.resume_step})" if todo.resume_step else todo.resume
     yield Row(todo.resume_title.lower() if where else "resume", where or todo.reason, 2, 0)
+    if todo.optimizer:
+        yield Row("optimizer", f"{todo.optimizer_title}. {todo.optimizer}", 2, 2)
     changes = [f"{row.setting} {row.before} → {row.after}" for row in todo.changes]
     yield Row("change", ", ".join(changes), 3, 0)
     yield Row("skip", f"steps {todo.skip}" if todo.skip else "", 1, 1)

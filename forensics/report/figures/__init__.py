@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from forensics.case import Case
 from forensics.report.figures import _marks
 from forensics.report.figures._checkpoints import draw_checkpoints
+from forensics.report.figures._heat_map import draw_heat_map, has_non_finite
 from forensics.report.figures._panels import (
     Panel,
     choose_panels,
@@ -152,9 +153,11 @@ def _tick(step: float, size: Size) -> str:
 __all__ = [
     "NARROW",
     "WIDE",
+    "draw_heat_map",
     "draw_timeline",
     "drawn",
     "figure_svg",
+    "has_non_finite",
     "inline_svg",
     "points_a_column",
     "zoom_window",

@@ -28,6 +28,7 @@ from forensics.report.view._records import (
     OtherRow,
     checkpoints,
     configuration,
+    damage,
     inventory,
     other_runs,
     warnings,
@@ -49,6 +50,8 @@ class Page:
     episodes: Folded[EpisodeRow]
     log_lines: Folded[LogLine]
     checkpoints: Folded[CheckpointRow]
+    damage: str
+    """Which roles and how much of them are not finite in the first bad checkpoint, or ''."""
     other_runs: Folded[OtherRow]
     inventory: Inventory
     configuration: Configuration
@@ -71,6 +74,7 @@ def build_page(verdict: Verdict) -> Page:
         episodes=episodes(case),
         log_lines=log_lines(case),
         checkpoints=checkpoints(verdict),
+        damage=damage(verdict),
         other_runs=other_runs(verdict),
         inventory=inventory(case),
         configuration=configuration(case.config),

@@ -39,6 +39,10 @@ class Actions:
     """Path of the checkpoint, '' where there is none to resume from."""
     resume_step: str
     reason: str
+    optimizer_title: str
+    """May the optimizer state be kept, in three words."""
+    optimizer: str
+    """Why; '' where there is nothing to resume from."""
     changes: tuple[Row, ...]
     skip: str
     skip_all: str
@@ -77,6 +81,13 @@ class Loss:
     """One sentence for each scale of monitor that would have stopped the run."""
 
 
+_KEEP = {
+    True: "Keep its optimizer state",
+    False: "Leave its optimizer state",
+    None: "Optimizer state: unknown",
+}
+
+
 def actions(verdict: Verdict) -> Actions:
     """Word the recommendation."""
     advice = verdict.recommendation
@@ -91,6 +102,8 @@ def actions(verdict: Verdict) -> Actions:
         resume=advice.resume_from or "",
         resume_step="" if advice.resume_step is None else at(advice.resume_step),
         reason=sentence(advice.resume_reason),
+        optimizer_title=_KEEP[advice.keep_optimizer],
+        optimizer=sentence(advice.optimizer_reason) if advice.optimizer_reason else "",
         changes=tuple(_row(change) for change in advice.changes),
         skip=step_list(advice.skip_steps),
         skip_all=", ".join(ranges[:SKIPPED_RANGES]) + more if len(ranges) > 6 else "",

@@ -110,6 +110,20 @@ def _place(verdict: Verdict, item: CheckpointVerdict) -> str:
     return "first bad" if bad is not None and item.path == bad.path else ""
 
 
+def damage(verdict: Verdict) -> str:
+    """The first bad checkpoint in one sentence: only weights, only moments, one tensor, all."""
+    first = verdict.first_bad
+    if first is None:
+        return ""
+    here = [t for t in verdict.case.tensors or () if t.checkpoint == first.path]
+    parts = []
+    for kind, roles in (("weights", ("param", "master")), ("moments", ("exp_avg", "exp_avg_sq"))):
+        held = [t for t in here if t.role in roles]
+        bad = sum(t.is_poisoned for t in held)
+        parts += [f"{bad:,} of {len(held):,} tensors of {kind}"] if held else []
+    return f"In {first.path} not finite: {', '.join(parts)}." if parts else ""
+
+
 def seen_states(verdict: Verdict) -> tuple[CheckpointState, ...]:
     """The states that occur, each once, in the order of `CheckpointState`."""
     seen = {c.state for c in verdict.checkpoints if c.step is not None}

@@ -1,0 +1,148 @@
+"""Looks at what a checkpoint holds besides tensors: counters, rates, settings, the loss scale."""
+
+from typing import Any
+
+import numpy as np
+
+from forensics.case import Case
+from forensics.causes import _checkpoints as saved
+from forensics.causes._base import Seen
+from forensics.causes._wording import at_step, number
+from forensics.checkpoint_facts import CheckpointFacts
+from forensics.signals import Signal
+
+
+def optimizer_counter_restarted(case: Case) -> Seen:
+    """Adam's step counter began again where the run was resumed: its moments were lost."""
+    found = [c for c in _surveyed(case) if c.state.optimizer_steps and _counted(c)]
+    if not found:
+        return saved.seen(None, "Needs the optimizer's step counter in a checkpoint (scan it).")
+    for checkpoint in found:
+        if text := lost_steps(case, checkpoint):
+            return saved.seen(True, text, (_counted(checkpoint),))
+    last = found[-1]
+    steps = (last.state.optimizer_steps or (0, 0))[1]
+    return saved.seen(
+        False,
+        f"{last.checkpoint} was written at {at_step(_counted(last))}, and its optimizer counts "
+        f"{steps:,.0f}.",
+    )
+
+
+def lost_steps(case: Case, checkpoint: CheckpointFacts) -> str:
+    """Why a checkpoint's optimizer began anew after its run did, or ''."""
+    counters = checkpoint.state.optimizer_steps
+    if counters is None:
+        return ""
+    begun = _counted(checkpoint) - counters[1]
+    place = _start_near(case, begun, _counted(checkpoint))
+    if place is None:
+        return ""
+    return (
+        f"{checkpoint.checkpoint} was written at {at_step(_counted(checkpoint))}, but its "
+        f"optimizer counts {counters[1]:,.0f} steps: it began anew at {at_step(place)}."
+    )
+
+
+def scheduler_restarted(case: Case) -> Seen:
+    """The scheduler's counter began again where the run was resumed."""
+    found = [c for c in _surveyed(case) if c.state.scheduler_step is not None and _counted(c)]
+    if not found:
+        return saved.seen(None, "Needs the scheduler's state in a checkpoint.")
+    for checkpoint in found:
+        done = checkpoint.state.scheduler_step or 0
+        place = _start_near(case, _counted(checkpoint) - done, _counted(checkpoint))
+        if place is not None and done != checkpoint.state.epoch:
+            text = (
+                f"{checkpoint.checkpoint} was written at {at_step(_counted(checkpoint))}, but its "
+                f"scheduler counts {done:,}: it began anew at {at_step(place)}."
+            )
+            return saved.seen(True, text, (_counted(checkpoint),))
+    last = found[-1]
+    return saved.seen(
+        False,
+        f"{last.checkpoint} was written at {at_step(_counted(last))}, and its scheduler counts "
+        f"{last.state.scheduler_step:,}.",
+    )
+
+
+def rate_differs(case: Case, room: float = 0.05) -> Seen:
+    """No parameter group has the learning rate that was logged around the step of the save."""
+    track = case.track(Signal.LR)
+    found = [c for c in _surveyed(case) if c.state.lr and c.step is not None]
+    if track is None or not found:
+        return saved.seen(None, "Needs the learning rate in a checkpoint and in the log.")
+    for checkpoint in found:
+        at = int(np.searchsorted(track.step, checkpoint.step or 0))
+        near = track.value[max(at - 1, 0) : at + 2]
+        near = near[np.isfinite(near)]
+        rates = (*checkpoint.state.lr, *checkpoint.state.scheduler_lr)
+        if len(near) < 2:
+            continue
+        low, high = near.min() * (1 - room), near.max() * (1 + room)
+        if all(not low <= rate <= high for rate in rates):
+            text = (
+                f"{checkpoint.checkpoint} holds a learning rate of {number(rates[0])}; around its "
+                f"step {number(float(near.min()))} to {number(float(near.max()))} was logged."
+            )
+            return saved.seen(True, text, (checkpoint.step or 0,))
+    return saved.seen(False, "The learning rates in the checkpoints are those that were logged.")
+
+
+def settings_differ(case: Case) -> Seen:
+    """Betas, epsilon or weight decay in the optimizer's state are not the configuration's."""
+    config = case.config
+    named: tuple[Any, ...] = (config.betas, config.eps, config.weight_decay)
+    found = [c for c in _surveyed(case) if c.state.betas or c.state.weight_decay]
+    if not found or all(value is None for value in named):
+        return saved.seen(None, "Needs the optimizer's settings in the configuration and a save.")
+    state = found[-1].state
+    held: tuple[Any, ...] = (state.betas, state.eps, state.weight_decay)
+    names = ("betas", "epsilon", "weight decay")
+    for name, value, values in zip(names, named, held, strict=True):
+        if value is not None and values and not any(np.allclose(value, v) for v in values):
+            text = (
+                f"The configuration sets {name} to {value}; {found[-1].checkpoint} holds "
+                f"{', '.join(str(v) for v in values)}, and a restored state wins."
+            )
+            return saved.seen(True, text)
+    return saved.seen(False, "The optimizer's state holds the settings of the configuration.")
+
+
+def scale_collapsed(case: Case, least: float = 1.0) -> Seen:
+    """The loss scale in a checkpoint is below 1: there is nothing left to halve."""
+    found = [c for c in _surveyed(case) if c.state.scale is not None]
+    if not found:
+        return saved.seen(None, "Needs the state of the gradient scaler in a checkpoint.")
+    low = min(found, key=lambda c: c.state.scale or 0.0)
+    scale = low.state.scale or 0.0
+    verb = "is" if scale < least else "is at least"
+    return saved.seen(
+        scale < least,
+        f"The loss scale in {low.checkpoint} {verb} {number(scale)}.",
+        () if low.step is None else (low.step,),
+    )
+
+
+def _surveyed(case: Case) -> tuple[CheckpointFacts, ...]:
+    return () if case.survey is None else case.survey.checkpoints
+
+
+def _counted(checkpoint: CheckpointFacts) -> int:
+    """Steps of the run at the save, by the save itself or its name."""
+    inside = checkpoint.state.global_step
+    return inside if inside is not None else checkpoint.step or 0
+
+
+def _start_near(case: Case, step: int | float, before: int) -> int | None:
+    """The resume, or the checkpoint from which one could be, that lies at a step.
+
+    Counters stay behind for good reasons too (skipped steps, micro-steps, epochs), so a lag
+    alone says nothing; one that is the step of a resume does.
+    """
+    room = max(2, round(0.002 * before))
+    resumes = [resume.step for resume in case.timeline.resumes]
+    saves = [c.step for c in case.run.checkpoints if c.step is not None]
+    places = [p for p in (*resumes, *saves) if room < p < before]
+    near = [p for p in places if abs(p - step) <= room and before - p > room]
+    return min(near, key=lambda p: abs(p - step), default=None)

@@ -1,0 +1,178 @@
+"""Looks at Adam's moments in the checkpoints: what they prove about the gradients and the state."""
+
+from forensics.case import Case
+from forensics.causes import _checkpoints as saved
+from forensics.causes._base import Seen
+from forensics.causes._wording import count, number, percent
+from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair
+
+MOMENTS = "Needs Adam's moments in a checkpoint (scan it)."
+TWO = "Needs Adam's second moment in two neighbouring checkpoints (scan them)."
+
+
+def bound_broken(case: Case) -> Seen:
+    """Moments that no sequence of gradients can bring about."""
+    found = [c for c in _surveyed(case) if any(m.exact for m in c.moments)]
+    if not found:
+        return saved.seen(None, MOMENTS)
+    for checkpoint in found:
+        if text := impossible_moments(checkpoint):
+            return saved.seen(True, text, _step(checkpoint))
+    top = saved.worst(m for c in found for m in c.moments if m.exact)
+    return saved.seen(
+        False,
+        f"|m| / sqrt(v) is at most {number(top.update_max)}, and Adam allows {number(top.bound)}.",
+    )
+
+
+def impossible_moments(checkpoint: CheckpointFacts) -> str:
+    """What in the moments of a checkpoint contradicts Adam's definition, or ''."""
+    exact = [m for m in checkpoint.moments if m.exact]
+    negative = [m for m in checkpoint.moments if m.negative]
+    if negative:
+        return (
+            f"{checkpoint.checkpoint}: the second moment of {negative[0].name} has "
+            f"{count(negative[0].negative, 'negative value')}; a mean of squares has none."
+        )
+    broken = [m for m in exact if m.beyond_bound]
+    if not broken:
+        return ""
+    top = saved.worst(broken)
+    return (
+        f"{checkpoint.checkpoint}: |m| / sqrt(v) reaches {number(top.update_max)} in {top.name}, "
+        f"and Adam allows {number(top.bound)}; {count(len(broken), 'tensor')} of {len(exact):,} "
+        "break the bound."
+    )
+
+
+def second_moment_reset(case: Case) -> Seen:
+    """In most tensors v fell faster than beta2 lets it: the state was started anew."""
+    return _fell(case, widely=True)
+
+
+def second_moment_swapped(case: Case) -> Seen:
+    """In a few tensors v fell faster than beta2 lets it: it is the state of others."""
+    return _fell(case, widely=False)
+
+
+def fallen(pair: CheckpointPair, share: float = 0.01) -> list[str]:
+    """Tensors with more than ``share`` of v below what beta2 alone would leave."""
+    return [m.name for m in pair.moments if m.compared and m.too_low > share]
+
+
+def _fell(case: Case, *, widely: bool) -> Seen:
+    found = [pair for pair in saved.pairs(case) if pair.moments]
+    if not found:
+        return saved.seen(None, TWO)
+    for pair in found:
+        names = fallen(pair)
+        if names and (len(names) > len(pair.moments) / 2) is widely:
+            text = (
+                f"Between {pair.earlier} and {pair.later} the second moment of "
+                f"{count(len(names), 'tensor')} of {len(pair.moments):,} fell faster than beta2 "
+                f"can make it ({names[0]})."
+            )
+            return saved.seen(True, text)
+    return saved.seen(False, "Between checkpoints no second moment falls faster than beta2 does.")
+
+
+def units_silent(case: Case, share: float = 0.5) -> Seen:
+    """Units of a hidden layer that had not one gradient between two checkpoints."""
+    found = [pair for pair in saved.pairs(case) if pair.moments]
+    if not found:
+        return saved.seen(None, TWO)
+    hidden = [
+        (m.silent_rows / m.rows, m, pair)
+        for pair in found
+        for m in pair.moments
+        if m.rows > 1 and not saved.is_vocabulary(m.name, m.shape, case) and "expert" not in m.name
+    ]
+    if not hidden:
+        return saved.NOTHING_TO_SEE
+    top, tensor, pair = max(hidden, key=lambda it: it[0])
+    if not tensor.silent_rows:
+        return saved.seen(False, "Every hidden unit had gradients between the checkpoints.")
+    return saved.seen(
+        top >= share,
+        f"Between {pair.earlier} and {pair.later} {tensor.silent_rows:,} of {tensor.rows:,} units "
+        f"of {tensor.name} had no gradient at all: their second moment shrinks by exactly beta2.",
+    )
+
+
+def norm_beyond_clip(case: Case, room: float = 1.1) -> Seen:
+    """The gradients that reached Adam were longer than clipping leaves any."""
+    threshold, found = case.config.clip_threshold, _implied(case)
+    if found is None or not threshold:
+        return saved.seen(None, MOMENTS if found is None else "")
+    norm, checkpoint = found
+    return saved.seen(
+        norm > room * threshold,
+        f"The second moments of {checkpoint.checkpoint} imply gradients of norm {number(norm)} "
+        f"after clipping; the threshold is {number(threshold)}.",
+    )
+
+
+def norm_at_clip(case: Case, room: float = 0.05) -> Seen:
+    """The gradients that reached Adam had the norm of the threshold: each step was clipped."""
+    threshold, found = case.config.clip_threshold, _implied(case)
+    if found is None or not threshold:
+        return saved.seen(None, MOMENTS if found is None else "")
+    norm, checkpoint = found
+    return saved.seen(
+        abs(norm / threshold - 1) <= room,
+        f"The second moments of {checkpoint.checkpoint} imply gradients of norm {number(norm)} "
+        f"after clipping at {number(threshold)}.",
+    )
+
+
+def norm_divided_by_scale(case: Case, factor: float = 4.0) -> Seen:
+    """The gradients that reached Adam have the norm threshold / loss scale."""
+    threshold = case.config.clip_threshold
+    found = [c for c in saved.with_moments(case) if (c.state.scale or 0) >= 64]
+    if not found or not threshold:
+        return saved.seen(None, "Needs Adam's second moment and the loss scale in a checkpoint.")
+    last = found[-1]
+    norm, scale = last.implied_norm or 0.0, last.state.scale or 1.0
+    ratio = norm * scale / threshold
+    return saved.seen(
+        1 / factor <= ratio <= factor,
+        f"The second moments of {last.checkpoint} imply gradients of norm {number(norm)}; the "
+        f"threshold {number(threshold)} over the loss scale {number(scale)} is "
+        f"{number(threshold / scale)}.",
+        _step(last),
+    )
+
+
+def epsilon_dominates(case: Case, share: float = 0.5) -> Seen:
+    """For most weights sqrt(v) is smaller than epsilon, so that Adam's update fades away."""
+    found = saved.with_moments(case)
+    if not found:
+        return saved.seen(None, MOMENTS)
+    last = found[-1]
+    alive = [(m.size * (1 - m.unseen), m.eps_share) for m in last.moments]
+    total = sum(size for size, _ in alive)
+    if not total:
+        return saved.NOTHING_TO_SEE
+    reached = sum(size * tiny for size, tiny in alive) / total
+    return saved.seen(
+        reached > share,
+        f"In {last.checkpoint} epsilon is larger than sqrt(v) for {percent(reached)} of the "
+        "weights that had a gradient.",
+        _step(last),
+    )
+
+
+def _surveyed(case: Case) -> tuple[CheckpointFacts, ...]:
+    return () if case.survey is None else case.survey.checkpoints
+
+
+def _implied(case: Case) -> tuple[float, CheckpointFacts] | None:
+    found = saved.with_moments(case)
+    if not found:
+        return None
+    norm = found[-1].implied_norm
+    return None if norm is None else (norm, found[-1])
+
+
+def _step(checkpoint: CheckpointFacts) -> tuple[int, ...]:
+    return () if checkpoint.step is None else (checkpoint.step,)

@@ -1,0 +1,183 @@
+"""Looks at weights over the checkpoints: what never moved, what grew, what stands out."""
+
+import re
+from collections.abc import Callable
+
+from forensics.case import Case
+from forensics.causes import _checkpoints as saved
+from forensics.causes._base import Seen
+from forensics.causes._wording import count, number, percent, times
+from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, WeightChange, WeightFacts
+
+TWO = "Needs the weights of two checkpoints (scan them)."
+_QUERY_KEY = re.compile(
+    r"(?:^|[._/])(?:q|k|w[qk]|[qk]_?proj|query|key|qkv|[qk]kv_proj|query_key_value|c_attn|"
+    r"in_proj|[qk]_norm|qkv_proj|to_[qk]|to_qkv)(?:_weight)?(?:[._/]|$)",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(r"(?:^|[._/])(?:lm_head|embed_out|output|head|to_logits)[._/]weight$", re.I)
+_LAST_NORM = re.compile(r"(?:^|[._/])(?:norm|ln_f|norm_f|final_layer_?norm|final_norm)[._/]weight$")
+
+
+def never_updated(case: Case, share: float = 0.9) -> Seen:
+    """Nearly every trained tensor is the same bit for bit in all checkpoints.
+
+    In some of them alone it is no sign: a run that became NaN skips its steps and stands still.
+    """
+    found = [(pair, _trained(pair, case)) for pair in saved.pairs(case)]
+    told = [(pair, weights) for pair, weights in found if weights]
+    if not told:
+        return saved.seen(None, TWO)
+    pair, weights = min(told, key=lambda it: sum(w.identical for w in it[1]) / len(it[1]))
+    still = sum(w.identical for w in weights)
+    if still >= share * len(weights):
+        text = (
+            f"{still:,} of {len(weights):,} tensors are the same bit for bit in {pair.earlier} "
+            f"and {pair.later}, {count(pair.steps, 'step')} apart."
+        )
+        return saved.seen(True, text)
+    moved = len(weights) - still
+    return saved.seen(
+        False, f"{moved:,} of {len(weights):,} tensors moved from {pair.earlier} to {pair.later}."
+    )
+
+
+def rounded_away(case: Case, share: float = 0.5) -> Seen:
+    """Weights in 16 bits without wider copies, most of which do not move from save to save."""
+    survey = case.survey
+    narrow = survey is not None and all(c.narrow and not c.masters for c in survey.checkpoints)
+    found = [(p, w) for p in saved.pairs(case) if (w := _trained(p, case))]
+    if not found:
+        return saved.seen(None, TWO)
+    if not narrow:
+        return saved.NOTHING_TO_SEE
+    pair, weights = found[-1]
+    moved = sum(w.moved * w.read for w in weights) / sum(w.read for w in weights)
+    return saved.seen(
+        moved < share,
+        f"Of the 16-bit weights {percent(moved)} moved in {count(pair.steps, 'step')} from "
+        f"{pair.earlier} to {pair.later}, and no wider copies are kept.",
+    )
+
+
+def moved_far(case: Case, limit: float = 3e-2) -> Seen:
+    """Before the onset the weights moved by some hundredths of themselves in a usual step."""
+    onset = case.judgement.onset_step
+    steps = {} if case.survey is None else {c.checkpoint: c.step for c in case.survey.checkpoints}
+    early = [
+        pair for pair in saved.pairs(case) if onset is None or (steps.get(pair.later) or 0) < onset
+    ]
+    found = [(p, rate) for p in early if (rate := _rate(p)) is not None]
+    if not found:
+        return saved.seen(None, "Needs the weights of two neighbouring checkpoints.")
+    pair, rate = found[-1]
+    return saved.seen(
+        rate > limit,
+        f"From {pair.earlier} to {pair.later} the median matrix moved by at least "
+        f"{percent(rate)} of itself a step.",
+    )
+
+
+def first_layers_still(case: Case, ratio: float = 1e-3) -> Seen:
+    """The first layer's weights hardly move while the last one's do."""
+    for pair in saved.pairs(case):
+        layers = {
+            layer: w.relative
+            for w in _trained(pair, case)
+            if len(w.shape) > 1 and w.relative == w.relative
+            if (layer := saved.layer_of(w.name)) is not None
+        }
+        if len(layers) < 2 or not layers[max(layers)]:
+            continue
+        first, last = layers[min(layers)], layers[max(layers)]
+        return saved.seen(
+            first < ratio * last,
+            f"From {pair.earlier} to {pair.later} the first layer moved by {number(first)} of "
+            f"itself and the last by {number(last)}.",
+        )
+    return saved.seen(None, TWO)
+
+
+def weights_shrank(case: Case, share: float = 0.3) -> Seen:
+    """The norm of all matrices fell by ``share`` or more."""
+    ends = _ends(case)
+    if ends is None:
+        return saved.seen(None, "Needs the weights of two checkpoints (scan them).")
+    first, last = ends
+    before, after = _norm(first), _norm(last)
+    if not before:
+        return saved.NOTHING_TO_SEE
+    return saved.seen(
+        after <= (1 - share) * before,
+        f"The norm of the matrices went from {number(before)} in {first.checkpoint} to "
+        f"{number(after)} in {last.checkpoint}.",
+    )
+
+
+def query_key_grew(case: Case, factor: float = 2.0) -> Seen:
+    """Query and key weights grew, and by more than the other matrices."""
+    return _grew(case, lambda w: bool(_QUERY_KEY.search(w.name)), "query and key weights", factor)
+
+
+def head_grew(case: Case, factor: float = 2.0) -> Seen:
+    """The output layer, or the gain of the norm before it, grew by more than other weights."""
+    return _grew(
+        case,
+        lambda w: bool(_HEAD.search(w.name) or _LAST_NORM.search(w.name)),
+        "weights of the output layer and the norm before it",
+        factor,
+    )
+
+
+def _grew(case: Case, wanted: Callable[[WeightFacts], bool], words: str, factor: float) -> Seen:
+    found = saved.sound(case)  # after the onset everything grows
+    if len(found) < 2:
+        return saved.seen(None, "Needs the weights of two checkpoints from before the onset.")
+    first, last = found[0], found[-1]
+    before = {w.name: w.rms for w in first.weights}
+    growth = {w.name: w.rms / before[w.name] for w in last.weights if before.get(w.name)}
+    chosen = [growth[w.name] for w in last.weights if wanted(w) and w.name in growth]
+    rest = [growth[w.name] for w in saved.matrices(last) if not wanted(w) and w.name in growth]
+    if not chosen or not rest:
+        return saved.NOTHING_TO_SEE
+    top, usual = max(chosen), sorted(rest)[len(rest) // 2]
+    return saved.seen(
+        top >= factor * max(usual, 1.0),
+        f"From {first.checkpoint} to {last.checkpoint} the {words} grew to {times(top)} their "
+        f"size, the median matrix to {times(usual)}.",
+    )
+
+
+def _ends(case: Case) -> tuple[CheckpointFacts, CheckpointFacts] | None:
+    """First and last checkpoint with finite weights."""
+    found = saved.finite(() if case.survey is None else case.survey.checkpoints)
+    return (found[0], found[-1]) if len(found) > 1 else None
+
+
+def _norm(checkpoint: CheckpointFacts) -> float:
+    sizes = [(w.rms**2, w.shape) for w in saved.matrices(checkpoint)]
+    return float(sum(square * _size(shape) for square, shape in sizes) ** 0.5)
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    total = 1
+    for length in shape:
+        total *= length
+    return total
+
+
+def _trained(pair: CheckpointPair, case: Case) -> list[WeightChange]:
+    """The tensors that an optimizer updates; none where that cannot be told from frozen ones.
+
+    What is zero (a fresh adapter, a padding row) or not finite in both is left out.
+    """
+    told = [w for w in pair.weights if w.moved or w.relative == 0]
+    if pair.trained:
+        return [w for w in told if w.name in pair.trained]
+    return [] if case.config.lora else told
+
+
+def _rate(pair: CheckpointPair) -> float | None:
+    """Median over the matrices of the way from one save to the next, a step, relative to them."""
+    sizes = sorted(w.relative for w in pair.weights if len(w.shape) > 1 and w.relative > 0)
+    return sizes[len(sizes) // 2] / pair.steps if sizes else None
