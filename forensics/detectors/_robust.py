@@ -9,6 +9,8 @@ from forensics.run import Steps, Values
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""
 HUGE = 1e300
+MEDIAN_ERROR = 1.2533
+"""sqrt(pi/2): standard error of a median over that of a mean."""
 Z95 = 1.645
 """95th percentile of the standard normal: turns an upper tail into a standard deviation."""
 
@@ -105,8 +107,7 @@ def slope(value: Values) -> tuple[float, float]:
     first, last = value[:third], value[-third:]
     change = float(np.median(last) - np.median(first)) * n / (n - third)
     spread = MAD_TO_SD * max(_mad(first), _mad(last), _mad(np.diff(value)) / np.sqrt(2.0))
-    # 1.2533 = sqrt(pi/2): standard error of a median over that of a mean.
-    return change, float(1.2533 * spread * np.sqrt(2.0 / third))
+    return change, float(MEDIAN_ERROR * spread * np.sqrt(2.0 / third))
 
 
 def level(value: Values, width: int, *, at_end: bool) -> float:

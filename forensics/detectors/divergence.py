@@ -12,7 +12,13 @@ import numpy as np
 from forensics.detectors._base import Detector
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._movers import first_mover
-from forensics.detectors._robust import block_medians, noise, rolling_median, window_for
+from forensics.detectors._robust import (
+    MEDIAN_ERROR,
+    block_medians,
+    noise,
+    rolling_median,
+    window_for,
+)
 from forensics.detectors._spikes import SpikeRule, find_spikes
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config, Steps, Values
@@ -23,8 +29,6 @@ Z90 = 1.2816
 """90th percentile of the standard normal."""
 WIDE = 30.0
 """Largest loss over the first one from which levels are compared as logarithms."""
-MEDIAN_ERROR = 1.2533
-"""sqrt(pi/2): standard error of a median over that of a mean."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,115 @@
+"""Levels at which a loss rests: where a flat stretch begins, and what its height is known as."""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from forensics.detectors._progress import accuracy_of_a_guess
+from forensics.detectors._robust import block_medians, noise, quantum, rolling_median, slope
+from forensics.detectors._spikes import SpikeRule, find_spikes
+from forensics.run import Config, Steps, Values
+from forensics.timeline import Timeline
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    start: int
+    """Position from which the level no longer changes."""
+    level: float
+    initial: float
+    improvement: float
+    """Share of the initial level that was lost before the plateau."""
+
+
+def flat_tail(step: Steps, value: Values, flat: float) -> Flat | None:
+    """The longest tail without a trend, if it covers at least half of the log."""
+    thin_step, thin = block_medians(step, value, 512)
+    width = max(3, min(31, len(thin) // 10))
+    median = rolling_median(thin, width)
+    level = float(np.median(thin[len(thin) // 2 :]))
+    sigma = max(noise(thin), 0.5 * quantum(value))
+    band = max(flat * abs(level), 2.5 * sigma / np.sqrt(width))
+    away = np.flatnonzero(np.abs(median - level) > band)
+    start = int(away[-1]) + 1 if len(away) else 0
+    tail = thin[start:]
+    if len(tail) < 0.5 * len(thin):
+        return None
+    change, error = slope(tail)
+    if abs(change) > max(2.0 * error, flat * abs(level)) or abs(change) > 2.0 * flat * abs(level):
+        return None
+    initial = float(np.median(thin[: max(1, min(3, len(thin) // 20))]))
+    position = int(np.searchsorted(step, thin_step[start]))
+    improvement = (initial - level) / abs(initial) if initial else 0.0
+    return Flat(position, level, initial, improvement)
+
+
+def at_chance(config: Config, value: Values) -> Flat | None:
+    """A loss that begins and ends at ln(classes): a slow trend there is memorising."""
+    width = max(3, len(value) // 10)
+    initial, level = float(np.median(value[:width])), float(np.median(value[-width:]))
+    for count in (config.num_classes, config.vocab_size):
+        if count and count > 1:
+            chance = log(count)
+            if abs(initial - chance) <= 0.05 * chance and abs(level - chance) <= 0.05 * chance:
+                return Flat(0, level, initial, (initial - level) / chance)
+    return None
+
+
+def flat_as_a_whole(value: Values) -> Flat:
+    """A log that is flat as a whole; its first tenth tells where it began."""
+    initial = float(np.median(value[: max(3, len(value) // 10)]))
+    level = float(np.median(value[len(value) // 2 :]))
+    return Flat(0, level, initial, (initial - level) / abs(initial) if initial else 0.0)
+
+
+def left_guessing(
+    timeline: Timeline,
+    config: Config,
+    step: Steps,
+    value: Values,
+    found: Flat | None,
+    early: float,
+) -> Flat | None:
+    """What is left of a model that an early jump of the loss has destroyed: a guess.
+
+    The accuracy tells, or else a flat loss that is exactly that of a guess among a few classes.
+    """
+    jump = next((e.onset_step for e in find_spikes(timeline, SpikeRule())), int(step[0]))
+    start = int(np.searchsorted(step, jump))
+    if start > early * len(value):
+        return None
+    rest = value[start + len(value) // 10 :]
+    middle, level = (
+        float(np.median(rest[: len(rest) // 3])),
+        float(np.median(rest[len(rest) // 2 :])),
+    )
+    first = float(value[0])
+    flat = level >= (1.0 - early) * middle
+    jumped = float(value[: start + len(value) // 10].max()) >= 2.0 * max(first, level)
+    exact = found is not None and jumped and _is_guess(config, found.level)
+    if not flat or not (exact or accuracy_of_a_guess(timeline, config)):
+        return None
+    return Flat(start, level, first, (first - level) / abs(first) if first else 0.0)
+
+
+def _is_guess(config: Config, level: float, *, tolerance: float = 0.005) -> bool:
+    counts = (config.num_classes,) if config.num_classes else (*range(2, 21), 100, 1_000)
+    return any(c > 1 and abs(level - log(c)) <= tolerance * log(c) for c in counts)
+
+
+def name_of(config: Config, found: Flat) -> tuple[str, str]:
+    for kind, count, noun in (
+        ("ln_classes", config.num_classes, "classes"),
+        ("ln_vocab", config.vocab_size, "tokens"),
+    ):
+        if count and count > 1 and abs(found.level - log(count)) <= 0.05 * log(count):
+            return kind, f"ln({count:,}) = {log(count):.3f}, chance among {count:,} {noun}"
+    if config.num_classes and 0 < found.level < log(config.num_classes):
+        return "label_entropy", (
+            f"below ln({config.num_classes:,}) = {log(config.num_classes):.3f}: what predicting "
+            "class frequencies alone would give"
+        )
+    if abs(found.level - found.initial) <= 0.05 * abs(found.initial):
+        return "initial", "the level at which the run began"
+    return "unnamed", "no level that has a name"
