@@ -9,9 +9,6 @@ from typing import BinaryIO, Protocol
 
 from forensics.errors import UnreadableFile
 
-MAX_PADDING = 64 << 20
-"""Most zeros that are made up for a file that is cut off."""
-
 
 class Source(Protocol):
     """A file as far as it is needed here: a local one, or one of a remote file system."""
@@ -53,14 +50,14 @@ def size_of(file: Source) -> int:
 def read_at(file: Source, offset: int, nbytes: int) -> bytes:
     """Read a range; shorter where the file ends."""
     file.seek(offset)
-    return file.read(nbytes)
+    return file.read(max(0, nbytes))
 
 
 def head(path: Path, nbytes: int = 512) -> bytes:
     """First bytes of a file; b'' where there is none to read."""
     try:
         with open_regular(path) as file:
-            return file.read(nbytes)
+            return file.read(max(0, nbytes))
     except (UnreadableFile, OSError):
         return b""
 
@@ -100,10 +97,7 @@ def is_blank(file: Source, ranges: Iterable[tuple[int, int]], looks: int = 64) -
 
 
 class Window:
-    """A range of a file that reads like a file of its own: an HDF5 file inside a zip.
-
-    It may be longer than the file, which then seems to go on with zeros.
-    """
+    """A range of a file that reads like a file of its own: an HDF5 file inside a zip."""
 
     def __init__(self, file: Source, start: int, length: int) -> None:
         self._file, self._start, self._length, self._at = file, start, length, 0
@@ -123,8 +117,8 @@ class Window:
         left = max(0, self._length - self._at)
         wanted = left if size < 0 else min(size, left)
         data = read_at(self._file, self._start + self._at, wanted)
-        self._at += wanted
-        return data.ljust(min(wanted, MAX_PADDING), b"\0")
+        self._at += len(data)
+        return data
 
     def readinto(self, buffer: memoryview, /) -> int:
         """See `io.RawIOBase.readinto`."""

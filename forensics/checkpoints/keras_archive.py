@@ -1,9 +1,10 @@
 """Keras 3's ``.keras``: a zip with the configuration and, uncompressed, the weights in HDF5."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from forensics.checkpoints import keras_h5
-from forensics.checkpoints._piece import Piece, file_opener
+from forensics.checkpoints._piece import Piece, file_opener, notes_on
 from forensics.checkpoints._reading import head, open_regular, size_of
 from forensics.checkpoints._zip import STORED, inflate, read_archive, read_local_header
 from forensics.errors import UnreadableFile
@@ -28,7 +29,8 @@ def read(path: Path) -> Piece:
         UnreadableFile: The weights are not in it, or compressed.
     """
     with open_regular(path) as file:
-        members = {m.name: m for m in read_archive(file).members}
+        archive = read_archive(file)
+        members = {m.name: m for m in archive.members}
         weights, config = members.get(_WEIGHTS), members.get(_CONFIG)
         if weights is None:
             raise UnreadableFile(f"{path}: holds no {_WEIGHTS}: it is cut off before the weights")
@@ -36,7 +38,10 @@ def read(path: Path) -> Piece:
             raise UnreadableFile(f"{path}: its weights are compressed; unpack it to read them")
         text = inflate(file, config, _MAX_CONFIG).decode("utf-8", "replace") if config else ""
         nbytes = min(weights.nbytes, size_of(file) - weights.offset)
-        return keras_h5.read_range(path, file, weights.offset, nbytes, text)
+        piece = keras_h5.read_range(path, file, weights.offset, nbytes, text)
+    if archive.whole or piece.notes:
+        return piece
+    return replace(piece, notes=notes_on(path, ("is cut off behind the weights",)))
 
 
 OPENER = file_opener("keras", 15, sniff, read)

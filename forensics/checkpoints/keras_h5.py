@@ -2,9 +2,15 @@
 
 from pathlib import Path
 
-from forensics.checkpoints._base import StoredTensor
-from forensics.checkpoints._contents import Parts
-from forensics.checkpoints._hdf5 import MAGIC, NEEDS_H5PY, is_available, list_arrays, tensors_of
+from forensics.checkpoints._hdf5 import (
+    MAGIC,
+    NEEDS_H5PY,
+    Contents,
+    is_available,
+    list_arrays,
+    list_by_library,
+    tensors_of,
+)
 from forensics.checkpoints._keras import optimizer_settings, parts_of
 from forensics.checkpoints._piece import Piece, file_opener, notes_on
 from forensics.checkpoints._reading import Source, address, head, open_regular, size_of
@@ -42,18 +48,37 @@ def read_range(path: Path, file: Source, start: int, nbytes: int, config: str) -
     Raises:
         UnreadableFile: Nothing of it could be read.
     """
-    if not is_available():
-        return Piece("keras", Parts(), notes_on(path, (NEEDS_H5PY,)))
+    contents, remarks = _listed(path, file, start, nbytes)
+    tensors = tensors_of(contents.arrays, address(path), start, nbytes, cut=contents.cut)
+    settings = optimizer_settings(config or contents.texts.get("training_config", ""))
+    whole = not (contents.cut or contents.faults)
+    parts = parts_of(contents.arrays, tensors, settings, whole=whole)
+    return Piece("keras", parts, notes_on(path, tuple(remarks)))
+
+
+def _listed(path: Path, file: Source, start: int, nbytes: int) -> tuple[Contents, list[str]]:
+    """What is in the file, and remarks on it.
+
+    Raises:
+        UnreadableFile: Nothing of it could be read.
+    """
     try:
         contents = list_arrays(file, start, nbytes)
+        faults = contents.faults
     except UnreadableFile as error:
-        raise UnreadableFile(f"{path}: {error}") from error
-    tensors: dict[str, StoredTensor] = tensors_of(contents.arrays, address(path), start, nbytes)
-    settings = optimizer_settings(config or contents.texts.get("training_config", ""))
-    remarks = [_CUT] if contents.cut else []
-    remarks += [_DAMAGED] if contents.damaged else []
-    parts = parts_of(contents.arrays, tensors, settings)
-    return Piece("keras", parts, notes_on(path, tuple(remarks)))
+        contents, faults = None, (str(error),)
+    cut = contents is not None and contents.cut
+    if faults and not cut and is_available():
+        try:
+            return list_by_library(file, start, nbytes), []
+        except UnreadableFile as error:
+            faults = (str(error),)
+    if contents is None:
+        raise UnreadableFile(f"{path}: {faults[0]}")
+    remarks = [_CUT] if cut else []
+    remarks += [_DAMAGED] if faults and not cut else []
+    packed = any(array.offset is None for array in contents.arrays)
+    return contents, remarks + ([f"in parts {NEEDS_H5PY}"] if packed and not is_available() else [])
 
 
 OPENER = file_opener("keras", 20, sniff, read)

@@ -72,8 +72,12 @@ def _with_names(path: Path, metadata: Metadata, notes: tuple[Note, ...]) -> Piec
                 values[name] = shards.object(place)
             except UnreadableFile:
                 broken.append(name)
-        lost = sorted(shards.lost)
-    remarks = [_note(path, f"{len(lost):,} shards are missing ({lost[0][:80]})")] if lost else []
+        damage = {"are missing": sorted(shards.lost), "are cut off": sorted(shards.short)}
+    remarks = [
+        _note(path, f"{len(names):,} shards {what} ({names[0][:80]})")
+        for what, names in damage.items()
+        if names
+    ]
     if broken:
         remarks.append(_note(path, f"{len(broken):,} entries cannot be read ({broken[0][:80]})"))
     return Piece("torch distributed", sort_out(nested(values, metadata.paths)), (*notes, *remarks))

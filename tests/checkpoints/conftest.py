@@ -147,3 +147,28 @@ def distributed(folder):
         assert rank.returncode == 0, said.decode()
     weights, state = torch.load(out / "whole.pt", weights_only=True)
     return out, weights, state
+
+
+@pytest.fixture(scope="session")
+def trained_by_keras(folder):
+    """(model, its file in each of Keras' three formats)."""
+    pytest.importorskip("h5py")
+    pytest.importorskip("torch")
+    os.environ.setdefault("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras")
+    model = keras.Sequential(
+        [
+            keras.Input((4,)),
+            keras.layers.Dense(6, name="wide"),
+            keras.layers.BatchNormalization(name="norm"),
+            keras.layers.Dense(2, name="out"),
+        ]
+    )
+    model.compile(keras.optimizers.Adam(0.002, beta_2=0.98), "mse")
+    rng = np.random.default_rng(0)
+    model.fit(rng.normal(size=(8, 4)), rng.normal(size=(8, 2)), verbose=0, batch_size=4)
+    files = [folder / name for name in ("m.keras", "m.weights.h5", "m.h5")]
+    model.save(files[0])
+    model.save_weights(files[1])
+    model.save(files[2])
+    return model, files

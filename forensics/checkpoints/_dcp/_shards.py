@@ -36,6 +36,8 @@ class Shards:
     sizes: dict[str, int] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
     """Files that are named but not there."""
+    short: set[str] = field(default_factory=set)
+    """Files that end before the last place in them."""
 
     @classmethod
     @contextmanager
@@ -74,7 +76,7 @@ class Shards:
         Raises:
             UnreadableFile: It is not there, or too large for what is kept so.
         """
-        file = self._file(place.file)
+        file = self._at(place)
         if file is None or place.nbytes > _MAX_OBJECT:
             raise UnreadableFile(f"{place.file} is missing" if file is None else "too large")
         end = min(place.offset + place.nbytes, self.sizes[place.file])
@@ -87,7 +89,7 @@ class Shards:
             return "one of its chunks was never written"
         if place.transformed:
             return "stored by an extension that is not read"
-        file = self._file(place.file)
+        file = self._at(place)
         if file is None:
             return f"{place.file} is missing"
         path = address(self._path(place.file))
@@ -125,6 +127,13 @@ class Shards:
             else:
                 self.files[name], self.sizes[name] = file, size_of(file)
         return self.files[name]
+
+    def _at(self, place: Place) -> BinaryIO | None:
+        """The open file of a place; None where it is not there."""
+        file = self._file(place.file)
+        if file is not None and place.offset + place.nbytes > self.sizes[place.file]:
+            self.short.add(place.file)
+        return file
 
     def _path(self, name: str) -> Path:
         """A file of the folder.

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from forensics.checkpoints._base import Extent, StoredTensor
 from forensics.checkpoints._dtypes import of_numpy
-from forensics.checkpoints._hdf5._datasets import Array
+from forensics.checkpoints._hdf5._library import NEEDS_H5PY, is_available
+from forensics.checkpoints._hdf5._tree import Array
 from forensics.checkpoints._views import Storage, is_possible, tensor_of, unread
 
 
 def tensors_of(
-    arrays: Sequence[Array], path: str, start: int, nbytes: int
+    arrays: Sequence[Array], path: str, start: int, nbytes: int, *, cut: bool
 ) -> dict[str, StoredTensor]:
     """Path in the HDF5 file -> tensor, without name and role.
 
@@ -19,14 +20,21 @@ def tensors_of(
         path: Address of the file that holds the HDF5 file.
         start: Where in it the HDF5 file begins.
         nbytes: Its bytes that are there.
+        cut: True where that is not all of them.
     """
-    return {array.path: _tensor(array, path, start, nbytes) for array in arrays}
+    unreadable = "cannot be read from a file that is cut off" if cut else ""
+    if not is_available():
+        unreadable = NEEDS_H5PY
+    return {array.path: _tensor(array, path, start, nbytes, unreadable) for array in arrays}
 
 
-def _tensor(array: Array, path: str, start: int, nbytes: int) -> StoredTensor:
+def _tensor(array: Array, path: str, start: int, nbytes: int, unreadable: str) -> StoredTensor:
+    """One array; ``unreadable`` says why the library cannot spell it out, if it cannot."""
     dtype, itemsize, swapped = of_numpy(array.dtype)
     if not is_possible(array.shape, itemsize):
         return unread(dtype, (), "impossible shape")
+    if array.offset is None and unreadable:
+        return unread(dtype, array.shape, unreadable)
     if array.offset is None:
         whole = (Extent(path, start, nbytes),)
         label = f"{path}@{start}/{array.path}"

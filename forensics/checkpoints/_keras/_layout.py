@@ -22,7 +22,11 @@ _BUFFER = re.compile(r"(?:^|/)moving_(?:mean|variance)$|seed_gen|(?:^|/)normaliz
 
 
 def parts_of(
-    arrays: Sequence[Array], tensors: Mapping[str, StoredTensor], settings: Mapping[str, Any]
+    arrays: Sequence[Array],
+    tensors: Mapping[str, StoredTensor],
+    settings: Mapping[str, Any],
+    *,
+    whole: bool,
 ) -> Parts:
     """Sort the arrays of a file.
 
@@ -30,12 +34,13 @@ def parts_of(
         arrays: In the order in which they were written, which is the model's.
         tensors: The same, by path.
         settings: The optimizer's.
+        whole: False where some may be lost.
     """
     weights = [array for array in arrays if not array.path.startswith(_OPTIMIZER)]
     state = {a.path: tensors[a.path] for a in arrays if a.path.startswith(_OPTIMIZER)}
     named = {
         name: replace(tensors[array.path], name=name, role=_role(name, tensors[array.path]))
-        for array, name in zip(weights, variable_names(weights), strict=True)
+        for array, name in zip(weights, variable_names(weights, whole=whole), strict=True)
     }
     model = Model("", named)
     if not state:

@@ -18,12 +18,17 @@ _BY_KIND = {
 _AFFINE = ("kernel", "bias")
 
 
-def variable_names(arrays: Sequence[Array]) -> list[str]:
-    """``<layer>/<variable>`` for each array; its path in the file where that is not unique."""
+def variable_names(arrays: Sequence[Array], *, whole: bool) -> list[str]:
+    """``<layer>/<variable>`` for each array; its path in the file where that is not unique.
+
+    Args:
+        arrays: Those of the model.
+        whole: False where some may be lost: a layer is then taken to have had all its variables.
+    """
     paths = [array.path.removesuffix(":0") for array in arrays]
     beside = Counter(path.rpartition("/")[0] for path in paths)
     names = [
-        _name(path, array.texts.get("name", ""), beside[path.rpartition("/")[0]])
+        _name(path, array.texts.get("name", ""), beside[path.rpartition("/")[0]] if whole else 4)
         for path, array in zip(paths, arrays, strict=True)
     ]
     return names if len(set(names)) == len(names) else [array.path for array in arrays]

@@ -24,10 +24,16 @@ class Flat:
     rank: int
 
 
-def flats_of(held: Mapping[int, StoredTensor | None]) -> list[Flat]:
-    """Rank -> vector, as equal parts: a missing one is as long as the longest."""
+def flats_of(held: Mapping[int, StoredTensor | None], length: int = 0) -> list[Flat]:
+    """Rank -> vector, as parts of a whole.
+
+    Args:
+        held: Vectors, None where a rank's file is missing.
+        length: Elements of a missing one at least; none is shorter than the longest there is.
+    """
     longest = max((t.size for t in held.values() if t is not None), default=0)
-    return [Flat(longest if t is None else t.size, t, rank) for rank, t in sorted(held.items())]
+    missing = max(length, longest)
+    return [Flat(missing if t is None else t.size, t, rank) for rank, t in sorted(held.items())]
 
 
 def cut_even(parts: Sequence[Flat], shapes: Shapes) -> Iterator[tuple[str, StoredTensor]]:

@@ -1,5 +1,6 @@
 """``*_optim_states.pt``: each rank's part of the flat vectors, by slot and group."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,9 @@ from forensics.inert_pickle import Inert, plain
 _MASTER = "fp32_param"
 _EVEN, _EACH = "single_partition_of_fp32_groups", "fp32_flat_groups"
 _MAX_RANKS = 100_000
+_ALIGNED = 2
+"""Each rank's part of a group is a multiple of so many elements (``nccl_start_alignment_factor``);
+the last rank's lacks the padding, so that the length of another cannot be told from it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +133,9 @@ _ByRank = Mapping[int, list[StoredTensor | None] | None]
 def _cut_even(held: _ByRank, shapes: Sequence[Shapes]) -> Iterator[tuple[str, StoredTensor]]:
     for number, group in enumerate(shapes):
         parts = {rank: _at(vectors, number) for rank, vectors in held.items()}
-        yield from cut_even(flats_of(parts), group)
+        total = sum(math.prod(shape) for shape in group.values())
+        share = _ALIGNED * -(-total // (_ALIGNED * len(held)))
+        yield from cut_even(flats_of(parts, share), group)
 
 
 def _cut_each(held: _ByRank, shapes: Sequence[Shapes]) -> Iterator[tuple[str, StoredTensor]]:
