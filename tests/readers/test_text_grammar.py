@@ -226,6 +226,11 @@ LOGGED = [
     ("step 500 | consumed_tokens: 1.05M | lm_loss: 10.5", {"consumed_tokens": 1.05e6, "lm_loss": 10.5}, {Role.COUNT: 500}),
     ("2026-08-22T10:00:00.123Z step 5 loss 2.5", {"loss": 2.5}, {Role.COUNT: 5}),
     ("Aug 22 10:00:00 node7 train[123]: step 5 loss 2.5", {"loss": 2.5}, {Role.COUNT: 5}),
+    ("Loss at step 100: 2.34", {"Loss": 2.34}, {Role.COUNT: 100}),
+    ("loss (step 100): 2.34", {"loss": 2.34}, {Role.COUNT: 100}),
+    ("train loss at iteration 100 is 2.5", {"train loss": 2.5}, {Role.COUNT: 100}),
+    ("{'loss': 2.5, 'global_step/max_steps': '10/12', 'lr': 1e-05}", {"loss": 2.5, "lr": 1e-5}, {Role.GLOBAL: 10}),
+    ('{"epoch": 1, "update": 0.5, "loss": "8.1", "num_updates": "100"}', {"loss": 8.1}, {Role.EPOCH: 1, Role.GLOBAL: 100}),
     ('{"loss": 2.5, "step": 10, "lr": 1e-05}', {"loss": 2.5, "lr": 1e-5}, {Role.COUNT: 10}),
 ]  # fmt: skip
 

@@ -116,6 +116,8 @@ def _find_steps(text: str, found: list[Counter]) -> str:
         name = match["name"].lower()
         if name.endswith("s") and not match.groupdict().get("total") and name not in _PLURAL_STEPS:
             continue  # 'steps: 100' is a setting
+        if "." in match["n"] and "e" not in match["n"].lower():
+            continue  # fairseq's update is a fraction of an epoch
         certain = any(word in name for word in _GLOBAL_NAMES)
         if certain or not taken:
             found.append(Counter(Role.GLOBAL if certain else Role.COUNT, name, match.span("n")))

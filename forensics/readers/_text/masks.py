@@ -7,7 +7,7 @@ never taken for a quantity; what is hidden also ends the name before it.
 import re
 from dataclasses import dataclass
 
-HIDDEN = "\x1f"
+HIDDEN = "\x1f"  # to Python a blank, so that what ignores blanks ignores it, too
 
 _STAMP = (
     r"\d{4}[-/]\d{2}[-/]\d{2}[T ,_]\s?\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from forensics.readers._text.masks import HIDDEN
+from forensics.readers._text.names import name_before_counter, strong_name, weak_name
 from forensics.readers._text.numerals import NUMBER, UNIT, is_unit, scale_of
 from forensics.signals import Signal, classify
 
@@ -19,51 +20,18 @@ AVERAGE = " (avg)"  # suffix of the tag of `x (y)`'s second number
 _VALUE = re.compile(
     rf"(?<![\w.\-/+])(?P<number>{NUMBER})(?P<unit>{UNIT})?(?![\w+]|\.\d|-\d|\.?{HIDDEN})"
 )
-_STRONG = re.compile(r"['\"]?(?P<before>\s*)(?:=>|->|[:=])(?P<after>\s*)[\[({\s]*['\"]?$")
-_WEAK = re.compile(r"[^\s(\[,;|=:][)\]]?\s+$")
-_BOUNDARY = re.compile(rf"[|,;\t{{}}<>•\"'{HIDDEN}]|\s{{2,}}|(?:^|\s)[-–*>#]+\s|[.!?]\s|[:=]")
+_STRONG = re.compile(r"['\"]?(?P<before>[ \t]*)(?:=>|->|[:=])(?P<after>[ \t]*)[\[({ \t]*['\"]?$")
+_WEAK = re.compile(r"[^\s(\[,;|=:][)\]]?[ \t]+$")
 _WORD_BEFORE_BRACKET = re.compile(r"([A-Za-z_]\w*)\[$")
-_TRIM = " \t-–*>#•.()[]/"
-_COPULA = re.compile(r"\s+(?:is|was|of|at|to|=)$", re.IGNORECASE)
 _MODE = re.compile(
     r"(?i:(?<![\w/'\"])(?P<mode>train(?:ing)?|val(?:id(?:ation|ate)?)?|test(?:ing)?"
     r"|eval(?:uation|uate)?|dev)(?:\s(?:set|results?|metrics|phase))?"
     r"(?=\s*[:\]|)>]|\s+-\s|\s*\[|\s+step\b|\s+epoch\b)|Saving dict for)"
 )
-_NOT_MEASURED = re.compile(
-    r"(?i:\b(?:best|lowest|highest|previous|prev|target|threshold|patience)\b)"
-)
 _SETTING_WORDS = re.compile(
     r"(?i:(?:^|[_ .])(?:weight|coeff?|coefficient|lambda|factor|alpha|beta|gamma|ratio|type|fn"
     r"|func|name|mult|multiplier|max|clip|threshold|target|freq|interval|every|steps)$)"
 )
-_CATCH_ALL = {Signal.OTHER, Signal.IGNORED, Signal.LOSS_COMPONENT}
-_STOPWORDS = frozenset(
-    [
-        "with",
-        "and",
-        "the",
-        "a",
-        "an",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "is",
-        "was",
-        "no",
-        "or",
-        "as",
-        "per",
-        "than",
-    ]
-)
-_NAME = re.compile(r"^(?!www\.)[^\W\d][^?~!&]*$|^\d+[^\W\d][^?~!&]*$")
-_LONGEST_NAME = 80
 _LONGEST_GAP = 200
 _MOST_NUMBERS = 512
 
@@ -162,10 +130,11 @@ def _named(gap: str, offset: int, match: re.Match[str], unit: str) -> Pair | Non
     strong = _STRONG.search(gap)
     if strong is not None:
         body = gap[: strong.start()]
-        name = _strong_name(body, tight=not strong["before"] and not strong["after"])
+        name = strong_name(body, tight=not strong["before"] and not strong["after"])
     else:
-        body = gap if _WEAK.search(gap) else ""
-        name = _weak_name(body)
+        body = gap
+        name = weak_name(body) if _WEAK.search(gap) else ""
+    name = name or name_before_counter(body)
     if not name:
         return None
     scale = _scale(name, unit)
@@ -186,59 +155,3 @@ def _scale(name: str, unit: str) -> float | None:
     if signal in (Signal.TOKENS, Signal.SAMPLES, Signal.SPEED):
         return factor
     return 1.0 if signal is Signal.MEMORY else None
-
-
-def _last_part(body: str) -> str:
-    """What follows the last thing that cannot be inside a name."""
-    cut = 0
-    for match in _BOUNDARY.finditer(body.rstrip()):
-        cut = match.end()
-    part = body[cut:]
-    for opening, closing in ("[]", "()"):
-        depth = 0
-        for position in range(len(part) - 1, -1, -1):
-            depth += (part[position] == closing) - (part[position] == opening)
-            if depth < 0:
-                part = part[position + 1 :]
-                break
-    return part.strip().lstrip(_TRIM).rstrip()
-
-
-def _strong_name(body: str, tight: bool) -> str:
-    name = _last_part(body)
-    words = name.split()
-    while len(words) > 1 and words[0][0].isdigit():
-        words.pop(0)  # the end of a value nobody named
-    name = " ".join(words) if len(words) < len(name.split()) else name
-    bare = name[: name.rfind("(")].rstrip() if name.endswith(")") else ""
-    if bare and classify(name) is Signal.OTHER and classify(bare) is not Signal.OTHER:
-        return bare  # acc (higher is better)
-    if len(words) > 1 and classify(name) in _CATCH_ALL:
-        slashed = next((k for k, word in enumerate(words) if "/" in word), None)
-        if slashed is not None:
-            name = " ".join(words[slashed:])
-        elif tight:
-            name = words[-1]
-        elif len(words) > 6:
-            name = _known_suffix(words)
-    return name if len(name) <= _LONGEST_NAME and _NAME.match(name) else ""
-
-
-def _weak_name(body: str) -> str:
-    part = _COPULA.sub("", _last_part(body))
-    return "" if _NOT_MEASURED.search(part) else _known_suffix(part.split())
-
-
-def _known_suffix(words: list[str]) -> str:
-    """The longest run of at most three last words that names a known quantity, or ''."""
-    for count in (3, 2, 1):
-        tail = words[-count:]
-        if len(tail) < count or _STOPWORDS.intersection(word.lower() for word in tail):
-            continue
-        name = " ".join(tail)
-        if classify(name) not in _UNKNOWN and len(name) <= _LONGEST_NAME:
-            return name
-    return ""
-
-
-_UNKNOWN = {Signal.OTHER, Signal.STEP, Signal.EPOCH, Signal.TOTAL_STEPS}
