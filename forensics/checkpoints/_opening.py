@@ -5,6 +5,7 @@ from pathlib import Path
 
 from forensics import checkpoints as room
 from forensics.checkpoints._base import Opened, Opener
+from forensics.checkpoints._bounds import within_bounds
 from forensics.checkpoints._reading import head, reason
 from forensics.errors import UnreadableFile
 from forensics.registry import collect
@@ -29,7 +30,7 @@ def open_checkpoint(path: Path) -> Opened:
         path.stat()
         for opener in openers():
             if opener.sniff(path):
-                return opener.open(path)
+                return within_bounds(opener.open(path))
     except OSError as error:
         raise UnreadableFile(f"{path}: {reason(error)}") from error
     raise UnreadableFile(f"{path}: {_unknown(path)}")

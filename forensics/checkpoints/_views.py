@@ -6,7 +6,7 @@ whatever order, is one extent, and one that repeats bytes covers them once.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from forensics.checkpoints._base import DType, Extent, Role, StoredTensor
 
@@ -65,11 +65,9 @@ def tensor_of(
     span = 1 + sum((length - 1) * step for length, step in zip(lengths, steps, strict=True))
     if (start + span) * itemsize > storage.declared:
         return unread(dtype, lengths, "reaches beyond its storage")
-    runs = [
-        ((start + first) * itemsize, count * itemsize)
-        for first, count in _runs(lengths, steps, span)
-    ]
-    return _cut(runs, storage, itemsize, unread(dtype, lengths, ""))
+    runs = _runs(lengths, steps, span)
+    places = [((start + first) * itemsize, count * itemsize) for first, count in runs]
+    return _cut(places, storage, itemsize, dtype, lengths)
 
 
 def unread(dtype: DType, shape: Sequence[int], why: str) -> StoredTensor:
@@ -107,6 +105,8 @@ def _shown(shape: tuple[int, ...]) -> str:
 
 def _runs(shape: tuple[int, ...], stride: tuple[int, ...], span: int) -> list[tuple[int, int]]:
     """(first element, elements) of each gapless piece, in element order."""
+    if stride == contiguous(shape):
+        return [(0, span)]
     dims = [(step, n) for step, n in zip(stride, shape, strict=True) if n > 1 and step > 0]
     if math.prod(n for _, n in dims) >= span:  # gapless, or repeating itself
         return [(0, span)]
@@ -129,31 +129,32 @@ def _starts(dims: list[tuple[int, int]]) -> Iterator[int]:
 
 
 def _cut(
-    runs: list[tuple[int, int]], storage: Storage, itemsize: int, tensor: StoredTensor
+    places: list[tuple[int, int]],
+    storage: Storage,
+    itemsize: int,
+    dtype: DType,
+    shape: tuple[int, ...],
 ) -> StoredTensor:
     """The tensor over these (offset in the storage, bytes), as far as whole elements are there."""
     there = [
         (at, min(nbytes, (storage.nbytes - at) // itemsize * itemsize))
-        for at, nbytes in runs
+        for at, nbytes in places
         if at + itemsize <= storage.nbytes
     ]
-    wanted = sum(nbytes for _, nbytes in runs)
+    wanted = sum(nbytes for _, nbytes in places)
     found = sum(nbytes for _, nbytes in there)
     missing = storage.missing
     if not missing and found < wanted:
         missing = f"cut off: {found:,} of its {wanted:,} bytes are there"
-    first, last = runs[0][0], sum(runs[-1])
+    first, last = places[0][0], sum(places[-1])
     decoders = [f"swap:{itemsize}"] if storage.swapped and itemsize > 1 else []
     extents = tuple(Extent(storage.path, storage.offset + at, nbytes) for at, nbytes in there)
     if storage.deflated:
         decoders.insert(0, f"deflate:{storage.skip + first}:{last - first}")
         extents = (Extent(storage.path, storage.offset, storage.deflated),)
-    return replace(
-        tensor,
-        extents=extents,
-        storage=f"{_place(storage, first)}+{last - first}" if there else "",
-        missing=missing,
-        decoder="|".join(decoders),
+    label = f"{_place(storage, first)}+{last - first}" if there else ""
+    return StoredTensor(
+        "", Role.OTHER, dtype, shape, extents, label, missing, decoder="|".join(decoders)
     )
 
 

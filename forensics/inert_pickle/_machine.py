@@ -15,6 +15,8 @@ from forensics.inert_pickle._stand_ins import (
 )
 
 MAX_OPERATIONS = 5_000_000
+_STOP = b"."
+_TOO_LONG = "pickle asks for more operations than any real one needs"
 _RENAMED = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 """Modules of Python 2, under whose names protocol 2 still writes."""
 
@@ -64,18 +66,23 @@ class _Machine:
         self.operations_left = max_operations
 
     def run(self, stream: BinaryIO) -> Any:
-        for opcode, argument, _ in pickletools.genops(stream):
-            self.spend(1)
-            if opcode.name == "STOP":
+        read = stream.read
+        while self.operations_left > 0:
+            self.operations_left -= 1
+            code = read(1)
+            if code == _STOP:
                 return self.stack.pop()
-            _OPERATIONS[opcode.name](self, argument)
-        raise UnreadableFile("pickle is cut short")
+            if code not in _CODES:
+                raise UnreadableFile("unknown operation" if code else "pickle is cut short")
+            operation, argument_of = _CODES[code]
+            operation(self, argument_of(stream) if argument_of else None)
+        raise UnreadableFile(_TOO_LONG)
 
     def spend(self, operations: int) -> None:
         """Charge for work that the program asks for, copies made of its arguments included."""
         self.operations_left -= operations
         if self.operations_left < 0:
-            raise UnreadableFile("pickle asks for more operations than any real one needs")
+            raise UnreadableFile(_TOO_LONG)
 
     def push(self, value: Any) -> None:
         self.stack.append(value)
@@ -252,3 +259,13 @@ _OPERATIONS: dict[str, _Operation] = {
     "BINPERSID": lambda m, _: m.push(m.persistent(m.stack.pop())),
 }
 """Extension registry and out-of-band buffers are missing on purpose: no file on disk needs them."""
+
+_CODES: dict[bytes, tuple[_Operation, Callable[[BinaryIO], Any] | None]] = {
+    opcode.code.encode("latin-1"): (
+        _OPERATIONS[opcode.name],
+        opcode.arg.reader if opcode.arg else None,
+    )
+    for opcode in pickletools.opcodes
+    if opcode.name in _OPERATIONS
+}
+"""Byte -> operation, and the reader of its argument."""
