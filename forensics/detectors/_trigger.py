@@ -26,6 +26,8 @@ value is a tail, four are a level."""
 JUMP_TO_TAIL = 1.3
 """95th percentile above the median over that above the median of three neighbours, for noise
 between normal and exponential."""
+FALL_EXPLAINS = 0.6
+"""A window whose deviations shrink below this share once its slope is taken out is a fall."""
 STUCK_WINDOWS = 3
 """A level above the band held for this many windows is taken as the new baseline."""
 
@@ -115,10 +117,27 @@ class _Stats:
         width = history.shape[1]
         middle = np.median(history, axis=1)
         mad = np.median(np.abs(history - middle[:, None]), axis=1)
+        mad = _without_fall(history, mad)
         at = min(width - 1, int(0.95 * width))
         tail = np.partition(jumps, at, axis=1)[:, at] * (JUMP_TO_TAIL / Z95)
         sigma = np.maximum(MAD_TO_SD * mad, tail)
         return middle, np.maximum(sigma, np.maximum(self.floor * np.abs(middle), self.absolute))
+
+
+def _without_fall(history: NDArray[np.float64], mad: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The deviation of each row from its own slope, where it falls and that explains most of it.
+
+    A steep fall is no noise. A rise stays in: it would hide behind its own slope.
+    """
+    width = history.shape[1]
+    third = width // 3
+    if third < 4:
+        return mad
+    drop = np.median(history[:, -third:], axis=1) - np.median(history[:, :third], axis=1)
+    at = (np.arange(width) - (width - 1) / 2.0) / (width - third)
+    level = history - drop[:, None] * at
+    rest = np.median(np.abs(level - np.median(level, axis=1)[:, None]), axis=1)
+    return np.where((drop < 0) & (rest < FALL_EXPLAINS * mad), rest, mad)
 
 
 def _jumps(value: Values) -> Values:

@@ -1,6 +1,7 @@
 """From the decisive episode back to the first mover of the chain that led to it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from forensics.findings import Episode, EpisodeKind, Judgement, Outcome, Symptom
 from forensics.signals import Signal
@@ -24,6 +25,17 @@ def judgement(
         onset, mover = first.first_mover_step, first.first_mover or mover
         after = min(after, onset - 1) if after is not None else None
     return Judgement(outcome, symptom, onset, after, mover, reason, decisive)
+
+
+def since(series: Episode, found: Judgement) -> Judgement:
+    """The same judgement, begun with the first of a series of spikes."""
+    onset, mover, after = series.onset_step, series.signal, series.after_step
+    if series.first_mover_step is not None and series.first_mover_step < onset:
+        onset, mover = series.first_mover_step, series.first_mover or mover
+        after = min(after, onset - 1) if after is not None else None
+    if found.onset_step is not None and found.onset_step <= onset:
+        return found
+    return replace(found, onset_step=onset, after_step=after, first_mover=mover)
 
 
 def _chain(episodes: Sequence[Episode], decisive: Episode) -> list[Episode]:

@@ -11,7 +11,7 @@ from forensics.findings import (
     Severity,
     Symptom,
 )
-from forensics.outcome._chain import judgement
+from forensics.outcome._chain import judgement, since
 from forensics.signals import Signal
 
 LEAST_SPIKE = 1.2
@@ -85,18 +85,21 @@ def _divergence(episode: Episode, episodes: Sequence[Episode]) -> Judgement:
         f"the loss fell to {d['best_value']:.4g} by step {d['best_step']:,}, left its band at step "
         f"{episode.onset_step:,} and ends at {d['final']:.4g}"
     )
-    consecutive = any(
-        e.kind is EpisodeKind.CONSECUTIVE_SPIKES and e.ending is not Ending.RECOVERED
-        for e in episodes
+    series = next(
+        (
+            e
+            for e in episodes
+            if e.kind is EpisodeKind.CONSECUTIVE_SPIKES and e.ending is not Ending.RECOVERED
+        ),
+        None,
     )
-    return judgement(
-        Outcome.DIVERGED if away else Outcome.SPIKED_UNRECOVERED,
-        Symptom.CONSECUTIVE_SPIKES if consecutive and not away else Symptom.SPIKE_NEVER_RECOVERS,
-        episodes,
-        episode,
-        episode.onset_step,
-        reason,
-    )
+    if series is None or away:
+        outcome = Outcome.DIVERGED if away else Outcome.SPIKED_UNRECOVERED
+        symptom, onset = Symptom.SPIKE_NEVER_RECOVERS, episode.onset_step
+        return judgement(outcome, symptom, episodes, episode, onset, reason)
+    outcome, symptom = Outcome.SPIKED_UNRECOVERED, Symptom.CONSECUTIVE_SPIKES
+    found = judgement(outcome, symptom, episodes, episode, episode.onset_step, reason)
+    return since(series, found)
 
 
 def _explained_by_data(divergence: Episode, episodes: Sequence[Episode]) -> bool:
@@ -134,13 +137,15 @@ def recovered(episodes: Sequence[Episode]) -> Judgement | None:
     many = [e for e in episodes if e.kind is EpisodeKind.CONSECUTIVE_SPIKES]
     worst = max(finite, key=_ratio) if finite else events[0]
     symptom = Symptom.CONSECUTIVE_SPIKES if many else Symptom.SINGLE_SPIKE_RECOVERS
+    series = next((e for e in many if worst.onset_step in e.details["steps"]), None)
     count = len({e.onset_step for e in events})
     what = "left its band" if finite else "was non-finite"
     reason = (
         f"the loss {what} {count} time{'s' if count > 1 else ''}, worst at step "
         f"{worst.onset_step:,} ({worst.peak_value:.4g}), and came back"
     )
-    return judgement(Outcome.SPIKED_RECOVERED, symptom, episodes, worst, worst.onset_step, reason)
+    found = judgement(Outcome.SPIKED_RECOVERED, symptom, episodes, worst, worst.onset_step, reason)
+    return found if series is None else since(series, found)
 
 
 def _is_event(episode: Episode) -> bool:

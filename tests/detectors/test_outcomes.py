@@ -125,6 +125,26 @@ def test_consecutive_spikes_are_told_from_one():
     assert judgement.symptom is Symptom.CONSECUTIVE_SPIKES
 
 
+def test_a_series_of_spikes_begins_with_its_first_though_a_later_one_is_the_tallest():
+    loss = synth.power_law(2_000, np.random.default_rng(0))
+    for at, height in ((1_000, 2.0), (1_100, 3.0), (1_200, 9.0), (1_300, 4.0)):
+        loss = synth.plant_spike(loss, at, height, 3)
+    judgement, _ = outcome_of({"loss": loss})
+    assert judgement.onset_step == 1_000
+    assert judgement.decisive is not None
+    assert judgement.decisive.onset_step == 1_200
+
+
+def test_a_steep_fall_does_not_hide_a_spike():
+    loss = np.geomspace(8.0, 0.5, 120) * np.exp(
+        0.01 * np.random.default_rng(0).standard_normal(120)
+    )
+    loss[70:73] += [3.0, 2.0, 1.0]
+    judgement, _ = outcome_of({"loss": loss})
+    assert judgement.outcome is Outcome.SPIKED_RECOVERED
+    assert judgement.onset_step == 70
+
+
 def test_a_loss_at_chance_is_stalled_and_named():
     rng = np.random.default_rng(0)
     loss = np.log(10) + 0.01 * rng.standard_normal(400)
