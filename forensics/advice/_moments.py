@@ -17,7 +17,7 @@ def damaged_weights(case: Case, path: str) -> str:
         return ""
     place = paths.index(path)
     before = survey.checkpoints[place - 1] if place else None
-    return _without_path(new_outlier(survey.checkpoints[place], before), path)
+    return _without_path(new_outlier(case, survey.checkpoints[place], before), path)
 
 
 def doubtful_optimizer(case: Case, path: str) -> str:

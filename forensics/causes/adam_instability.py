@@ -15,6 +15,7 @@ For:
     - beta2 of 0.999 or more, large batches, spikes at a steady rate.
     - The global gradient norm was ordinary until the loss moved; it had fallen for long before.
     - Gradient entries of the size of epsilon; an epsilon of 1e-4 or more, which stalls a run.
+    - In a checkpoint, sqrt(v) below epsilon for most weights.
 
 Against:
     - The optimizer has no second moment, or beta2 is 0.95.

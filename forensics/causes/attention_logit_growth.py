@@ -14,6 +14,7 @@ For:
     - A largest attention logit above 100 (watch), 1,000 (harm), 10,000 (diverged).
     - Growing or thickening spikes late in training; a jump to a stable level.
     - Infinite gradients in bf16; relapse after the rate was lowered.
+    - Query and key weights that grow more than the others from checkpoint to checkpoint.
 
 Against:
     - Queries and keys are normalised, or the logits capped.

@@ -11,6 +11,7 @@ How it shows:
 For:
     - A model with batch normalisation and two to six samples a device.
     - Validation that jumps or is non-finite while training is calm.
+    - Running statistics in a checkpoint that are not finite, negative, or far off.
 
 Against:
     - Layer, group or RMS normalisation.

@@ -14,6 +14,7 @@ How it shows:
 For:
     - fp16 with a loss scale, clipping on, every step clipped.
     - A gradient norm that follows the loss scale, or is of its size.
+    - In a checkpoint, sqrt(sum(vhat)) near threshold / loss scale.
 
 Against:
     - No fp16, or no clipping.

@@ -12,6 +12,7 @@ For:
     - ReLU, or another activation that is exactly zero on one side.
     - A plateau after a jump; a gradient norm that fell to 1 % or less of what it was.
     - Ever more gradient entries that are exactly zero.
+    - Between two checkpoints, units whose second moment shrinks by exactly beta2.
 
 Against:
     - GELU, SiLU, SwiGLU, tanh: these have no dead side.

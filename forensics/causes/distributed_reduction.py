@@ -11,6 +11,7 @@ How it shows:
 For:
     Synchronised quantities that differ between ranks; a gradient norm that changed by the number
     of processes or its root.
+    - Checkpoints of several ranks whose replicated parameters differ.
 
 Against:
     A single process; ranks that agree to the last digit.

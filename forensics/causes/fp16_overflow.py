@@ -14,6 +14,7 @@ For:
     - fp16 in the configuration; a model family pretrained in bf16.
     - A loss scale that collapses or sits at its minimum; steps skipped beyond calibration.
     - Infinite gradients; isolated NaN with finite neighbours.
+    - A loss scale below 1 in a checkpoint.
 
 Against:
     - bf16, tf32 or fp32: their exponent reaches 3e38.

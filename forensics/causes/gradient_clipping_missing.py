@@ -14,6 +14,7 @@ For:
     - Clipping is configured off, or its threshold is ten times the usual norm.
     - Isolated jumps of the norm of ten times its median or more, just before the loss.
     - The norm left its band before the loss did.
+    - In a checkpoint, sqrt(sum(vhat)) above the threshold that should bound it.
 
 Against:
     - Clipping was on, with a threshold near the usual norm: a single step cannot have done it.

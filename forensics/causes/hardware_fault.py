@@ -11,6 +11,8 @@ How it shows:
 
 For:
     A hardware error in the output; one isolated jump by a power of two; nothing before it.
+    - A single weight or row of a checkpoint that stands out, or a weight that is NaN while
+      its moments are finite.
 
 Against:
     A gradient norm that grew over several steps; several events; the same place of each epoch.

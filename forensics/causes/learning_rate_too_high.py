@@ -18,6 +18,7 @@ For:
       run whose rate never decays.
     - Repeated spikes; a loss that drifts, or grows from point to point; more than half of the
       steps clipped; updates above a hundredth of the weights.
+    - Matrices that move by some hundredths of themselves a step between checkpoints.
 
 Against:
     - The failure begins far below the peak, after long calm.

@@ -13,6 +13,7 @@ How it shows:
 For:
     - A jump of the loss, upward, in the first steps after a resume whose rate went on.
     - Non-finite numbers right after the resume.
+    - Moments in a checkpoint that break Adam's bounds.
 
 Against:
     - No resume: a state in memory is not damaged without a hardware fault.

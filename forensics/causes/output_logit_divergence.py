@@ -14,6 +14,7 @@ For:
     - A failure far below the peak of the learning rate, late in the run.
     - No weight decay, no z-loss and no cap on the logits.
     - Logged output logits, or log Z, that grow in size.
+    - An output layer that grows more than the other weights between checkpoints.
 
 Against:
     - A z-loss or a logit cap.

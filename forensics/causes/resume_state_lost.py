@@ -12,6 +12,7 @@ How it shows:
 For:
     A jump up right at the resume; a slow way back; a continuous learning rate; a line of the
     output that says so.
+    - In a checkpoint, an optimizer's step counter that began again at the resume.
 
 Against:
     No resume; a loss that goes on without a jump; a failure long after the resume; a learning rate

@@ -11,6 +11,7 @@ How it shows:
 For:
     A rate that jumped at the resume; a failure that began as the rate rose again; a line of the
     output that says so.
+    - In a checkpoint, a scheduler's counter that began again at the resume.
 
 Against:
     No resume; a rate that went on where it was.

@@ -15,6 +15,7 @@ For:
     - The first layer's gradient below a thousandth of the last one's and below 1e-4.
     - Sigmoid or tanh activations, no residual connections, no normalisation.
     - A plateau at the entropy of the labels.
+    - Between checkpoints, first layers that stay while the last ones move.
 
 Against:
     - An ordinary gradient norm (of the whole model: the last layers may hide the first).

@@ -12,6 +12,7 @@ For:
     - lr * weight_decay of 1e-3 or more (with AdamW), or L2 regularisation of 1e-2 with SGD.
     - A parameter norm that lost a third or more.
     - A gradual rise or an early plateau.
+    - Matrices whose norm shrinks from checkpoint to checkpoint.
 
 Against:
     - The usual 0.01 to 0.1 at a usual rate.

@@ -15,6 +15,7 @@ For:
     - An ordinary gradient norm and a rate in the usual range beside a flat loss.
     - Weights kept in bf16 without fp32 copies at a small rate: an update below 2^-8 of a weight
       is rounded away.
+    - Checkpoints whose weights are the same bit for bit.
 
 Against:
     - Validation or the parameter norm moves.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,16 +22,19 @@ from forensics.scan._moments_pairs import moment_change, weight_change
 from forensics.scan._moments_state import Betas, adam_settings, is_adam_like, state_facts
 from forensics.scan._moments_values import BLOCK, is_readable
 from forensics.scan._moments_weights import weight_facts
-from forensics.scan.engine import Progress, no_progress
+from forensics.scan.engine import Progress, no_progress, processors
 from forensics.scan.series import ScanMode
 
-BUDGET = 1 << 24
+BUDGET = 1 << 23
 """Elements of each role read of one checkpoint; beyond, evenly spaced stretches stand for all."""
 MOST = 12
 """Checkpoints that are looked at where all are scanned."""
 _COPY = re.compile(r"(?:^|[._/])(?:\w*ema|ema\w*|shadow|teacher|target\w*)[._/]", re.IGNORECASE)
 """Averages of the weights and networks that follow another: no optimizer updates these."""
 _STATISTIC = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
+
+
+_Measured = tuple[tuple[FoundCheckpoint, Opened], CheckpointFacts]
 
 
 def survey(
@@ -71,8 +75,11 @@ def survey(
                 copies += _replicas(save[0], every)
     if not opened:
         return None
-    facts = tuple(_facts(found, one, betas, progress) for found, one in opened)
-    return CheckpointSurvey(facts, _pairs(opened, facts, betas, progress), tuple(copies))
+    with ThreadPoolExecutor(processors()) as pool:
+        facts = tuple(pool.map(lambda it: _facts(it[0], it[1], betas, progress), opened))
+        both = list(zip(opened, facts, strict=True))
+        pairs = tuple(pool.map(lambda a, b: _pair(a, b, betas, progress), both, both[1:]))
+    return CheckpointSurvey(facts, pairs, tuple(copies))
 
 
 def _saves(checkpoints: Sequence[FoundCheckpoint]) -> list[list[FoundCheckpoint]]:
@@ -172,24 +179,10 @@ def _replicas(found: FoundCheckpoint, opened: Mapping[str, Opened]) -> list[Repl
     return []
 
 
-def _pairs(
-    opened: Sequence[tuple[FoundCheckpoint, Opened]],
-    facts: Sequence[CheckpointFacts],
-    betas: Betas | None,
-    progress: Progress,
-) -> tuple[CheckpointPair, ...]:
-    neighbours = zip(opened, opened[1:], facts, facts[1:], strict=False)
-    return tuple(_pair(*both, betas, progress) for both in neighbours)
-
-
 def _pair(
-    earlier: tuple[FoundCheckpoint, Opened],
-    later: tuple[FoundCheckpoint, Opened],
-    before: CheckpointFacts,
-    after: CheckpointFacts,
-    betas: Betas | None,
-    progress: Progress,
+    first: _Measured, second: _Measured, betas: Betas | None, progress: Progress
 ) -> CheckpointPair:
+    (earlier, before), (later, after) = first, second
     steps = (later[0].step or 0) - (earlier[0].step or 0)
     old, new = _by_name(earlier[1], Role.PARAM), _by_name(later[1], Role.PARAM)
     most, weights = _most(list(new.values())), []

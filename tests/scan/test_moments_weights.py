@@ -1,11 +1,13 @@
 """Weights over checkpoints: never moved, damaged, grown; copies of ranks; running statistics."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from forensics.causes import _looks_damage as damage
 from forensics.causes import _looks_weights as weights
+from forensics.scan.paths import scan_path
 from forensics.scan.series import ScanMode
 from tests.scan.trained import STEPS, case_of, model, surveyed, torch, train
 
@@ -134,3 +136,14 @@ def test_parts_of_a_split_model_are_no_copies(tmp_path):
 def test_bisecting_looks_at_few(tmp_path):
     train(tmp_path)
     assert [c.step for c in surveyed(tmp_path, ScanMode.BISECT).checkpoints] == [40, 80, 120]
+
+
+def test_an_element_that_only_the_full_scan_saw(tmp_path):
+    case = case_of(train(tmp_path))
+    tensors = list(scan_path(tmp_path).tensors)
+    assert not damage.value_stands_out(replace(case, tensors=tuple(tensors))).holds
+    place = next(i for i, t in enumerate(tensors) if t.step == 120 and t.name == "2.weight")
+    tensors[place] = replace(tensors[place], abs_max=1e9)
+    found = damage.value_stands_out(replace(case, tensors=tuple(tensors)))
+    assert found.holds
+    assert found.steps == (120,)
