@@ -27,7 +27,7 @@ TRUTH_KEYS = {
     "notes",
 }
 UNSEEN = {
-    "torch_consecutive_spikes": "of its three spikes the first two lie in the band of a falling loss"
+    "torch_consecutive_spikes": "of three spikes the first two lie in the band of a falling loss"
 }
 """Runs of which the tool does not see all that a person does, and what."""
 JUDGED = [
