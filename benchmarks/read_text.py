@@ -106,7 +106,7 @@ def main() -> None:
             assert found == expected, f"{found} is not {expected}"
             title = f"{name}: {rows:,} lines, {path.stat().st_size / 1e6:.0f} MB"
             show(title, {"forensics": mine, "loop": rival})
-            for kind in ("process", "first", "best"):
+            for kind in ("process", "reading"):
                 print(f"loop / forensics, {kind}: {getattr(rival, kind) / getattr(mine, kind):.2f}")
 
 
