@@ -9,7 +9,7 @@ from pathlib import Path
 from forensics.checkpoints import torch_dcp
 from forensics.checkpoints._base import Opened, StoredTensor, TrainingState
 from forensics.checkpoints._contents import Parts, assemble
-from forensics.checkpoints._names import stem
+from forensics.checkpoints._names import is_step_folder, stem
 from forensics.checkpoints._piece import Piece
 from forensics.checkpoints._reading import read_small
 from forensics.checkpoints._sharding import is_index, read_indexed, read_series, series_of
@@ -44,19 +44,21 @@ class Member:
 
 def read_folder(path: Path, label: str = "", depth: int = 0) -> Iterator[Member]:
     """Everything in the folder that belongs to a save; links to folders are not followed."""
-    yield from _read_files(path, label)
+    yield from read_files(files_of(path), label)
     if depth == _MAX_DEPTH:
         return
     folders = (one for one in path.iterdir() if one.is_dir() and not one.is_symlink())
     for folder in sorted(folders, key=lambda one: natural_key(one.name))[:_MAX_FOLDERS]:
+        if is_step_folder(folder.name):
+            continue  # a save by itself
         if torch_dcp.sniff(folder):
             yield Member(folder.name, rank_of(folder.name), _read_shards(folder))
         else:
             yield from read_folder(folder, folder.name, depth + 1)
 
 
-def _read_files(path: Path, label: str) -> Iterator[Member]:
-    files = files_of(path)
+def read_files(files: Sequence[Path], label: str = "") -> Iterator[Member]:
+    """The files of a save; shards of one model are one member."""
     taken: set[Path] = set()
     for index in (one for one in files if one.name.endswith(".json") and is_index(one)):
         taken |= {one for one in files if one.name.startswith(index.name.partition(".")[0] + "-")}
@@ -73,8 +75,9 @@ def _member(path: Path, label: str, piece: Piece) -> Member:
     rank = rank_of(path.name)
     rank = rank_of(label) if rank is None else rank
     bare = stem(path.name)
-    main = _MAIN.fullmatch(bare) is not None
-    return Member(label if label and rank_of(label) is None else bare, rank, piece, main)
+    if label and rank_of(label) is None:  # one of several parts, each in its own folder
+        return Member(label, rank, piece)
+    return Member(bare, rank, piece, _MAIN.fullmatch(bare) is not None)
 
 
 def _or_note(index: Path) -> Piece:
@@ -95,6 +98,16 @@ def rank_of(name: str) -> int | None:
     """The rank that a file or folder is named after."""
     found = _RANK.search(name)
     return int(found[1]) if found else None
+
+
+def opened_files(path: Path, beside: Sequence[Path]) -> Opened:
+    """A checkpoint that is a file, with others that belong to the same save.
+
+    Raises:
+        UnreadableFile: None of them could be read.
+    """
+    first, *others = read_files([path, *beside])
+    return opened_folder(path, first.piece.kind, [replace(first, is_main=True), *others])
 
 
 def opened_folder(path: Path, kind: str, members: Sequence[Member]) -> Opened:

@@ -1,11 +1,13 @@
 """Opens a checkpoint of any format: each opener is asked in turn whether it is its own."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 from forensics import checkpoints as room
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._bounds import within_bounds
+from forensics.checkpoints._folder import opened_files
 from forensics.checkpoints._reading import head, reason
 from forensics.errors import UnreadableFile
 from forensics.registry import collect
@@ -17,17 +19,20 @@ def openers() -> tuple[Opener, ...]:
     return tuple(sorted(collect(room, "OPENER"), key=lambda opener: opener.order))
 
 
-def open_checkpoint(path: Path) -> Opened:
+def open_checkpoint(path: Path, beside: Sequence[Path] = ()) -> Opened:
     """Read what a checkpoint holds and where; of the tensors themselves nothing is read.
 
     Args:
         path: A file, or the folder of one save.
+        beside: Further files of the same save, where it is a file: its optimizer, its scaler.
 
     Raises:
         UnreadableFile: It is of no known format, or nothing at all could be read from it.
     """
     try:
         path.stat()
+        if beside and path.is_file():
+            return within_bounds(opened_files(path, beside))
         for opener in openers():
             if opener.sniff(path):
                 return within_bounds(opener.open(path))

@@ -29,7 +29,7 @@ _PARTS = (
 _BEFORE = (
     r"shared|wte|word_embeddings|tok_embeddings|embed_tokens|patch_embed\w*|cls_token|conv_?1|stem",
     r"wpe|position\w*|pos_embed|embed_positions",
-    r"token_type_embeddings|embed\w*",
+    r"token_type_embeddings|embed(?!_out)\w*",
     r"encoder|backbone|encoders|model|transformer",
     r"decoder",
 )
