@@ -5,6 +5,7 @@ cache: about 2 to 4 GB/s a core.
 """
 
 import math
+import threading
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -29,12 +30,15 @@ _SAFE = 500
 """Binary exponent up to which sums of squares stay within float64 without scaling."""
 
 
-class _Room:
-    """Arrays to be written over by one block after the other: new ones cost more than the work."""
+class _Room(threading.local):
+    """Arrays of a thread, written over by each block: new ones would cost more than the work."""
 
     def __init__(self) -> None:
         self.bits = np.empty(_BLOCK, np.uint64)
         self.values = np.empty(_BLOCK, np.float64)
+
+
+_ROOM = _Room()
 
 
 def count(chunks: Iterable[Bytes], dtype: DType) -> Tally:
@@ -44,17 +48,17 @@ def count(chunks: Iterable[Bytes], dtype: DType) -> Tally:
         chunks: Whole elements, in order; each array is done with before the next is taken.
         dtype: Any type but `DType.OTHER`.
     """
-    step = _BLOCK * dtype.size
-    room, whole = _Room(), Tally()
+    step = _BLOCK * PARTS.get(dtype, dtype).size  # of pairs, half as many
+    whole = Tally()
     for chunk in chunks:
         for start in range(0, len(chunk), step):
-            whole += _block(chunk[start : start + step], dtype, room)
+            whole += _block(chunk[start : start + step], dtype)
     return whole
 
 
-def _block(data: Bytes, dtype: DType, room: _Room) -> Tally:
+def _block(data: Bytes, dtype: DType) -> Tally:
     if dtype in FLOATS:
-        return _floats(data.view(FLOATS[dtype].unsigned), dtype, room)
+        return _floats(data.view(FLOATS[dtype].unsigned), dtype)
     if dtype in PARTS:
         return _pairs(data, PARTS[dtype])
     if dtype in INTEGERS:
@@ -65,16 +69,17 @@ def _block(data: Bytes, dtype: DType, room: _Room) -> Tally:
     return _one_byte(data, table)
 
 
-def _floats(bits: Bits, dtype: DType, room: _Room) -> Tally:
+def _floats(bits: Bits, dtype: DType) -> Tally:
     spelled = FLOATS[dtype]
-    magnitude = room.bits.view(spelled.unsigned)[: len(bits)]
+    magnitude = _ROOM.bits.view(spelled.unsigned)[: len(bits)]
     np.bitwise_and(bits, spelled.unsigned(spelled.magnitude), out=magnitude)
     top = magnitude.max()
     if top < spelled.infinity:
         zero = len(bits) - int(np.count_nonzero(magnitude))
-        return _finite(_values(bits, dtype, room), _value(top, dtype), zero)
+        return _finite(_values(bits, dtype), _value(top, dtype), zero)
+    magnitude = magnitude.copy()
     finite = bits[magnitude < spelled.infinity]
-    part = _floats(finite, dtype, _Room()) if len(finite) else Tally()
+    part = _floats(finite, dtype) if len(finite) else Tally()
     return _with_bad(part, bits, magnitude, spelled)
 
 
@@ -92,9 +97,9 @@ def _with_bad(part: Tally, bits: Bits, magnitude: Bits, spelled: Float) -> Tally
     )
 
 
-def _values(bits: Bits, dtype: DType, room: _Room) -> Doubles:
+def _values(bits: Bits, dtype: DType) -> Doubles:
     """The numbers that finite bits stand for, in float64."""
-    values = room.values[: len(bits)]
+    values = _ROOM.values[: len(bits)]
     match dtype:
         case DType.F64:
             values[:] = bits.view(np.float64)
@@ -103,7 +108,7 @@ def _values(bits: Bits, dtype: DType, room: _Room) -> Doubles:
         case DType.F16:
             values[:] = bits.view(np.float16)
         case DType.BF16:
-            wide = room.bits.view(np.uint32)[: len(bits)]
+            wide = _ROOM.bits.view(np.uint32)[: len(bits)]
             wide[:] = bits
             wide <<= 16
             values[:] = wide.view(np.float32)
@@ -182,7 +187,7 @@ def from_histogram(times: Bits, table: Doubles, data: Bytes) -> Tally:
 def _pairs(data: Bytes, part: DType) -> Tally:
     """Complex numbers: sums over the parts, counts over the pairs."""
     spelled = FLOATS[part]
-    parts = _floats(data.view(spelled.unsigned), part, _Room())
+    parts = _floats(data.view(spelled.unsigned), part)
     pairs = data.view(np.float32 if part is DType.F32 else np.float64).reshape(-1, 2)
     nan = np.isnan(pairs).any(axis=1)
     infinite = np.isinf(pairs).any(axis=1) & ~nan

@@ -197,6 +197,28 @@ def test_any_bits(pass_, dtype, data):
 
 
 @pytest.mark.parametrize("dtype", FLOATING)
+def test_both_passes_agree_at_length(dtype):
+    """Over several blocks of either, a bad value in the last of them."""
+    data = normal(70_001, dtype, seed=5)
+    data = plant(data, dtype, 69_000, FLOATS[dtype].infinity)
+    slow, quick = (count(p, data, dtype, cut=40_000) for p in PASSES)
+    assert slow.first_bad == quick.first_bad == 69_000
+    assert quick.rms == pytest.approx(slow.rms, rel=2.0**-22)
+    assert quick.mean == pytest.approx(slow.mean, abs=2.0**-22 * slow.rms)
+
+
+@pytest.mark.parametrize("dtype", [d for d in READABLE if d not in FLOATS])
+def test_other_types_at_length(dtype):
+    data = bytes(range(256)) * (70_000 * dtype.size // 256)
+    once, twice = count(numpy_pass, data, dtype), count(numpy_pass, data, dtype, cut=50_001)
+    assert {n: getattr(once, n) for n in COUNTS} == {n: getattr(twice, n) for n in COUNTS}
+    assert once.rms == pytest.approx(twice.rms, rel=1e-13, nan_ok=True)
+    assert once.count == len(data) // dtype.size
+    truth = naive.scan(data[: 256 * dtype.size], dtype)
+    assert (once.nan > 0, once.largest) == (truth["nan"] > 0, truth["largest"])
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_any_bits_at_length(dtype, data):
