@@ -3,7 +3,9 @@
 A range is read rather than mapped: a mapped file that shrinks kills the process that looks at it.
 """
 
+import errno
 import io
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from forensics.scan.element_types import Bytes
 
 CHUNK = 1 << 19
 """Bytes: small enough for the second-level cache, large enough to make calls cheap."""
+_ZEROS = memoryview(bytes(CHUNK))
 
 
 class EndedEarlyError(Exception):
@@ -35,10 +38,25 @@ class _LocalFile:
 
     def __init__(self, path: str) -> None:
         self._file = io.FileIO(path, opener=_without_waiting)
+        found = os.fstat(self._file.fileno())
+        self._sparse = getattr(found, "st_blocks", math.inf) * 512 < found.st_size
 
     def read_into(self, buffer: memoryview, offset: int) -> int:
+        if self._sparse and (hole := self._hole(offset, len(buffer))):
+            buffer[:hole] = _ZEROS[:hole]
+            return hole
         self._file.seek(offset)
         return self._file.readinto(buffer)
+
+    def _hole(self, offset: int, most: int) -> int:
+        """Bytes from here that were never written; read, they would crowd out the page cache."""
+        number = self._file.fileno()
+        end = os.fstat(number).st_size
+        try:
+            data = os.lseek(number, offset, os.SEEK_DATA)
+        except OSError as error:
+            data = end if error.errno == errno.ENXIO else offset
+        return max(0, min(data - offset, end - offset, most))
 
     def close(self) -> None:
         self._file.close()
