@@ -26,11 +26,11 @@ def count(pass_, data, dtype, cut=None):
 
 
 def check(pass_, data, dtype, cut=None, loose=False):
-    """Compare with the twin; eight neighbours in float32 are right to 2**-22 (``loose``)."""
+    """Compare with the twin; 32 values in float32 are right to 2**-21 (``loose``)."""
     tally, truth = count(pass_, data, dtype, cut), naive.scan(data, dtype)
     assert {name: getattr(tally, name) for name in COUNTS} == {n: truth[n] for n in COUNTS}
     assert tally.largest == pytest.approx(truth["largest"], rel=0, abs=0, nan_ok=True)
-    relative = 2.0**-22 if loose else 1e-13
+    relative = 2.0**-21 if loose else 1e-13
     assert tally.rms == pytest.approx(truth["rms"], rel=relative, abs=0, nan_ok=True)
     scale = truth["rms"] if truth["finite"] else 0.0
     assert tally.mean == pytest.approx(truth["mean"], rel=1e-13, abs=relative * scale, nan_ok=True)
@@ -203,8 +203,8 @@ def test_both_passes_agree_at_length(dtype):
     data = plant(data, dtype, 69_000, FLOATS[dtype].infinity)
     slow, quick = (count(p, data, dtype, cut=40_000) for p in PASSES)
     assert slow.first_bad == quick.first_bad == 69_000
-    assert quick.rms == pytest.approx(slow.rms, rel=2.0**-22)
-    assert quick.mean == pytest.approx(slow.mean, abs=2.0**-22 * slow.rms)
+    assert quick.rms == pytest.approx(slow.rms, rel=2.0**-21)
+    assert quick.mean == pytest.approx(slow.mean, abs=2.0**-21 * slow.rms)
 
 
 @pytest.mark.parametrize("dtype", [d for d in READABLE if d not in FLOATS])
