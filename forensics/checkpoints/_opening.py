@@ -7,8 +7,8 @@ from pathlib import Path
 from forensics import checkpoints as room
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._bounds import within_bounds
-from forensics.checkpoints._folder import opened_files
 from forensics.checkpoints._reading import head, reason
+from forensics.checkpoints._save_folder import opened_files
 from forensics.errors import UnreadableFile
 from forensics.registry import collect
 

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._contents import Parts, opened
-from forensics.checkpoints._folder import state_beside
 from forensics.checkpoints._piece import Piece
 from forensics.checkpoints._reading import read_small
+from forensics.checkpoints._save_folder import state_beside
 from forensics.checkpoints._single import files_of, is_part_of_a_save, read_or_note
 from forensics.checkpoints._zero import (
     is_tag_folder,

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from forensics.checkpoints._base import Opened, Opener
-from forensics.checkpoints._folder import opened_folder, read_folder
+from forensics.checkpoints._save_folder import opened_folder, read_folder
 
 _SIGNS = re.compile(
     r"trainer_state\.json|(?:pytorch_model|model|adapter_model|diffusion_pytorch_model)"

@@ -6,7 +6,7 @@ Copies that several ranks wrote, in folders ``rank_<K>`` or files so named, are 
 from pathlib import Path
 
 from forensics.checkpoints._base import Opened, Opener
-from forensics.checkpoints._folder import opened_folder, read_folder
+from forensics.checkpoints._save_folder import opened_folder, read_folder
 
 
 def sniff(path: Path) -> bool:

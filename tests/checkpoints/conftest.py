@@ -121,7 +121,8 @@ def trained_by_lightning(folder):
     )
     trainer = lightning.Trainer(
         max_epochs=2, accelerator="cpu", logger=False, enable_progress_bar=False,
-        enable_model_summary=False, default_root_dir=folder, enable_checkpointing=False)  # fmt: skip
+        enable_model_summary=False, default_root_dir=folder,
+        enable_checkpointing=False)  # fmt: skip
     trainer.fit(module, data)
     trainer.save_checkpoint(folder / "last.ckpt")
     return folder / "last.ckpt", module.state_dict()

@@ -1,7 +1,5 @@
 """What the tests of openers share: values as the opener finds them, and as the library has them."""
 
-from pathlib import Path
-
 import numpy as np
 
 from forensics.checkpoints import DType, Opened, Role, StoredTensor, decoded_chunks
@@ -63,10 +61,8 @@ def assert_same_moments(opened: Opened, names, optimizer_state) -> None:
     assert opened.state.optimizer_steps == steps
 
 
-def cut_copies(path: Path, places, folder: Path):
-    """Copies of a file, each cut off at one of the places."""
-    data = path.read_bytes()
-    for place in places:
-        copy = folder / path.name
-        copy.write_bytes(data[:place])
-        yield place, copy
+def assert_plain(error: Exception) -> None:
+    """A message that a user can read: one line, no traceback."""
+    text = str(error)
+    assert text
+    assert "\n" not in text

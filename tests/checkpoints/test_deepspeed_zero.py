@@ -174,4 +174,4 @@ def test_the_layers_of_a_pipeline_are_named_by_their_number(tmp_path):
         torch.save({"weight": torch.full((2,), float(layer))}, tmp_path / name)
     found = weights(open_checkpoint(tmp_path))
     assert {n: raw(t) for n, t in found.items()} == {
-        f"{layer}.weight": torch_bytes(torch.full((2,), float(layer))) for layer in (0, 12)}  # fmt: skip
+        f"{n}.weight": torch_bytes(torch.full((2,), float(n))) for n in (0, 12)}  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 
 from forensics.checkpoints import Role, decoded_chunks, open_checkpoint
 from forensics.errors import UnreadableFile
-from tests.checkpoints.saves import raw, weights
+from tests.checkpoints.saves import assert_plain, raw, weights
 
 MEMORY = 150 << 20
 """Bytes by which a hostile file may raise the peak of this process."""
@@ -41,7 +41,9 @@ def bounded():
 
 def torch_zip(path, root, data=(), method=zipfile.ZIP_STORED, name="archive/data/{}"):
     with zipfile.ZipFile(path, "w", method) as archive:
-        archive.writestr("archive/data.pkl", root if isinstance(root, bytes) else pickle.dumps(root, 2))
+        archive.writestr(
+            "archive/data.pkl", root if isinstance(root, bytes) else pickle.dumps(root, 2)
+        )
         for key, value in enumerate(data):
             archive.writestr(name.format(key), value)
     return path
@@ -49,6 +51,7 @@ def torch_zip(path, root, data=(), method=zipfile.ZIP_STORED, name="archive/data
 
 def tensor(shape, stride=None, key="0", numel=4, start=0):
     """Pickle program of a tensor as torch writes it; nothing in it need be possible."""
+
     def number(value):
         return b"\x8a" + bytes([len(raw := value.to_bytes(16, "little", signed=True))]) + raw
 
@@ -66,8 +69,9 @@ def tensor(shape, stride=None, key="0", numel=4, start=0):
 
 
 def model_of(*tensors):
-    named = b"".join(b"\x8c" + bytes([len(f"t{i}")]) + f"t{i}".encode() + t
-                     for i, t in enumerate(tensors))
+    named = b"".join(
+        b"\x8c" + bytes([len(f"t{i}")]) + f"t{i}".encode() + t for i, t in enumerate(tensors)
+    )
     return b"\x80\x02}(" + named + b"u."
 
 
@@ -159,7 +163,9 @@ def test_a_zip_bomb_in_the_pickle(tmp_path):
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = b"".join(deflate.compress(bytes(1 << 20)) for _ in range(256)) + deflate.flush()
     name = b"archive/data.pkl"
-    header = struct.pack("<4s5H3L2H", b"PK\x03\x04", 20, 0, 8, 0, 0, 0, len(packed), 1000, len(name), 0)
+    header = struct.pack(
+        "<4s5H3L2H", b"PK\x03\x04", 20, 0, 8, 0, 0, 0, len(packed), 1000, len(name), 0
+    )
     entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 8, 0, 0, 0, len(packed), 1000,
                         len(name), 0, 0, 0, 0, 0, 0)  # fmt: skip
     body = header + name + packed
@@ -250,15 +256,16 @@ def test_a_file_that_vanishes_between_listing_and_reading(tmp_path):
 
 def test_random_bytes_behind_every_magic(tmp_path):
     rng = np.random.default_rng(0)
-    magics = [b"PK\x03\x04", bytes.fromhex("80028a0a6cfc9c46f9206aa85019") + b".", b"\x89HDF\r\n\x1a\n",
-              struct.pack("<Q", 100) + b"{", b"\x93NUMPY"]  # fmt: skip
+    legacy = bytes.fromhex("80028a0a6cfc9c46f9206aa85019") + b"."
+    hdf5 = b"\x89HDF\r\n\x1a\n"
+    magics = [b"PK\x03\x04", legacy, hdf5, struct.pack("<Q", 100) + b"{", b"\x93NUMPY"]
     for magic in magics:
         for _ in range(100):
             (tmp_path / "x.pt").write_bytes(magic + rng.bytes(300))
             try:
                 open_checkpoint(tmp_path / "x.pt")
             except UnreadableFile as error:
-                assert "\n" not in str(error)
+                assert_plain(error)
 
 
 @pytest.mark.parametrize("flips", [1, 20])
@@ -278,7 +285,7 @@ def test_flipped_bytes_anywhere(tmp_path, flips):
                 for found in open_checkpoint(path).tensors:
                     assert sum(e.nbytes for e in found.extents) <= len(data)
             except UnreadableFile as error:
-                assert "\n" not in str(error)
+                assert_plain(error)
 
 
 def test_a_deep_header_of_hdf5_and_trees_that_hold_themselves(tmp_path):
@@ -287,7 +294,11 @@ def test_a_deep_header_of_hdf5_and_trees_that_hold_themselves(tmp_path):
         for number in range(20):
             file[f"g{number}/w"] = np.full(4, number, np.float32)
     data = (tmp_path / "a.h5").read_bytes()
-    places = [at for at in range(0, len(data) - 8, 8) if 0 < int.from_bytes(data[at : at + 8], "little") < len(data)]
+    places = [
+        at
+        for at in range(0, len(data) - 8, 8)
+        if 0 < int.from_bytes(data[at : at + 8], "little") < len(data)
+    ]
     for at in places[:150]:
         looped = bytearray(data)
         looped[at : at + 8] = struct.pack("<Q", 96)
@@ -295,14 +306,17 @@ def test_a_deep_header_of_hdf5_and_trees_that_hold_themselves(tmp_path):
         try:
             open_checkpoint(tmp_path / "a.h5")
         except UnreadableFile as error:
-            assert "\n" not in str(error)
+            assert_plain(error)
 
 
 def test_several_threads_open_the_same_file(tmp_path):
     np.savez(tmp_path / "v.npz", **{f"a{i}": np.full(9, i) for i in range(50)})
     found = []
-    threads = [threading.Thread(target=lambda: found.append(len(open_checkpoint(tmp_path / "v.npz").tensors)))
-               for _ in range(4)]  # fmt: skip
+
+    def count():
+        found.append(len(open_checkpoint(tmp_path / "v.npz").tensors))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

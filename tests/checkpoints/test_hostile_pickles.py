@@ -15,10 +15,13 @@ import pytest
 
 from forensics.checkpoints import open_checkpoint
 from forensics.errors import UnreadableFile
+from tests.checkpoints.saves import assert_plain
 
 MAGIC = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")
-WATCHED = {"os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.fork", "exec", "compile",
-           "pickle.find_class", "import", "ctypes.dlopen", "os.remove", "shutil.rmtree"}  # fmt: skip
+WATCHED = {
+    *("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.fork", "os.remove"),
+    *("exec", "compile", "pickle.find_class", "import", "ctypes.dlopen", "shutil.rmtree"),
+}
 _seen: list = []
 _watching: list = []
 
@@ -68,7 +71,7 @@ def open_watched(path):
     try:
         return open_checkpoint(path)
     except UnreadableFile as error:
-        assert "\n" not in str(error)
+        assert_plain(error)
         return None
     finally:
         _watching.clear()
@@ -161,7 +164,8 @@ def programs(canary):
         "next buffer": b"\x80\x05\x97.",
         "encode": b"c_codecs\nencode\n" + text(touch) + text("rot13") + b"\x86R.",
         "dotted": b"\x80\x04" + text("os") + text("system.__call__") + b"\x93" + argument + b"R.",
-        "attribute": b"cbuiltins\ngetattr\ncos\npath\n" + text("system") + b"\x86R" + argument + b"R.",
+        "attribute": b"cbuiltins\ngetattr\ncos\npath\n" + text("system") + b"\x86R" + argument
+        + b"R.",
         "module": b"\x80\x02(" + text("module") + system + text("f") + text("import os") + b"tQ"
         + argument + b"R.",
     }  # fmt: skip
@@ -177,7 +181,8 @@ def test_programs_written_by_hand_run_nothing(tmp_path, canary, name):
 
 
 ARGUMENTS = {
-    "uint1": b"\x03", "uint2": b"\x03\x00", "int4": b"\x03\x00\x00\x00", "uint4": b"\x03\x00\x00\x00",
+    "uint1": b"\x03", "uint2": b"\x03\x00",
+    "int4": b"\x03\x00\x00\x00", "uint4": b"\x03\x00\x00\x00",
     "uint8": b"\x03" + bytes(7), "stringnl": b"'abc'\n", "stringnl_noescape": b"abc\n",
     "stringnl_noescape_pair": b"os\nsystem\n", "unicodestringnl": b"abc\n",
     "string1": b"\x02ab", "string4": b"\x02\x00\x00\x00ab", "bytes1": b"\x02ab",
@@ -199,7 +204,9 @@ STACKS = {
 
 
 def encoded(opcode, argument=None):
-    own = b"" if opcode.arg is None else ARGUMENTS[opcode.arg.name] if argument is None else argument
+    own = (
+        b"" if opcode.arg is None else ARGUMENTS[opcode.arg.name] if argument is None else argument
+    )
     return opcode.code.encode("latin-1") + own
 
 

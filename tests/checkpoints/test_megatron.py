@@ -51,7 +51,11 @@ def optimizer_of(model, groups):
     return {
         "optimizer": {"state": state, "param_groups": settings},
         "fp32_from_fp16_params": [[model[name].float() for name in group] for group in groups],
-        "grad_scaler": {"scale": torch.tensor([4096.0]), "growth_tracker": 5, "hysteresis_tracker": 2},
+        "grad_scaler": {
+            "scale": torch.tensor([4096.0]),
+            "growth_tracker": 5,
+            "hysteresis_tracker": 2,
+        },
     }
 
 

@@ -64,7 +64,9 @@ def test_scales_that_fit_no_block_size_are_not_guessed(tmp_path):
 @pytest.mark.parametrize("nested", [False, True])
 def test_the_values_are_table_times_scale(tmp_path, shape, block, nested):
     slots = state_of(shape, block)
-    held = {"step": 12, NESTED: {k: v for k, v in slots.items() if k != "step"}} if nested else slots
+    held = (
+        {"step": 12, NESTED: {k: v for k, v in slots.items() if k != "step"}} if nested else slots
+    )
     result = opened(tmp_path, held, shape)
     for role, number in ((Role.EXP_AVG, "1"), (Role.EXP_AVG_SQ, "2")):
         found = of_role(result, role)["big"]

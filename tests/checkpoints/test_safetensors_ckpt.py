@@ -72,7 +72,11 @@ def test_a_header_that_cannot_be_is_one_plain_line(tmp_path, header, length, sai
 
 
 def test_overlapping_tensors_are_read_once(tmp_path):
-    header = {"a": entry("U8", [8], 0, 8), "b": entry("U8", [8], 4, 12), "c": entry("U8", [4], 8, 12)}
+    header = {
+        "a": entry("U8", [8], 0, 8),
+        "b": entry("U8", [8], 4, 12),
+        "c": entry("U8", [4], 8, 12),
+    }
     result = opened(tmp_path, header, bytes(range(12)))
     assert {t.name: t.missing for t in result.tensors} == {
         "a": "", "b": "overlaps another tensor", "c": ""}  # fmt: skip

@@ -98,7 +98,11 @@ def test_a_missing_shard_leaves_the_other_ranks_part(copy):
 
 
 def test_files_beside_the_shards_belong_to_the_save(copy):
-    save = {"iteration": 55, "args": {"lr": 0.1}, "opt_param_scheduler": {"num_steps": 3, "max_lr": 1}}
+    save = {
+        "iteration": 55,
+        "args": {"lr": 0.1},
+        "opt_param_scheduler": {"num_steps": 3, "max_lr": 1},
+    }
     torch.save(save, copy / "common.pt")
     (copy / "metadata.json").write_text(json.dumps({"sharded_backend": "torch_dist"}))
     opened = open_checkpoint(copy)
@@ -138,7 +142,9 @@ def test_chunks_that_are_raw_bytes(tmp_path):
     chunks = [ChunkStorageMetadata(torch.Size([o, 0]), torch.Size([2, 3])) for o in (2, 0)]
     described = TensorStorageMetadata(TensorProperties(torch.float32), torch.Size([4, 3]), chunks)
     places = {
-        MetadataIndex("w", chunk.offsets): _StorageInfo("__0_0.distcp", 4 + chunk.offsets[0] * 12, 24)
+        MetadataIndex("w", chunk.offsets): _StorageInfo(
+            "__0_0.distcp", 4 + chunk.offsets[0] * 12, 24
+        )
         for chunk in chunks
     }
     buffer = io.BytesIO()

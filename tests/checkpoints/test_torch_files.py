@@ -1,4 +1,7 @@
 import pytest
+
+from forensics.checkpoints import DType, Role, open_checkpoint
+from forensics.errors import UnreadableFile
 from tests.checkpoints.saves import (
     array,
     assert_same_moments,
@@ -7,9 +10,6 @@ from tests.checkpoints.saves import (
     torch_bytes,
     weights,
 )
-
-from forensics.checkpoints import DType, Role, open_checkpoint
-from forensics.errors import UnreadableFile
 
 torch = pytest.importorskip("torch")
 
@@ -179,9 +179,10 @@ def test_compressed_archives_are_read_by_a_decoder(tmp_path):
     import zipfile
 
     torch.save({"w": torch.arange(1000.0), "v": torch.arange(1000.0)[10:20]}, tmp_path / "s.pt")
-    with zipfile.ZipFile(tmp_path / "s.pt") as old, zipfile.ZipFile(
-        tmp_path / "z.pt", "w", zipfile.ZIP_DEFLATED
-    ) as new:
+    with (
+        zipfile.ZipFile(tmp_path / "s.pt") as old,
+        zipfile.ZipFile(tmp_path / "z.pt", "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in old.namelist():
             new.writestr(name, old.read(name))
     found = weights(open_checkpoint(tmp_path / "z.pt"))
@@ -207,3 +208,20 @@ def test_mixed_precision_copies_are_the_parameters_masters(net, tmp_path):
     masters = {t.name: raw(t) for t in opened.tensors if t.role is Role.MASTER}
     assert masters == {n: torch_bytes(p) for n, p in model.named_parameters()}
     assert not [t for t in opened.tensors if t.role is Role.OTHER]
+
+
+def test_two_optimizers_share_one_model_as_in_a_gan(tmp_path):
+    model = torch.nn.ModuleDict({n: torch.nn.Linear(3, 3) for n in ("first", "second")})
+    states = []
+    for name in ("second", "first"):
+        optimizer = torch.optim.Adam(model[name].parameters())
+        model[name](torch.ones(1, 3)).sum().backward()
+        optimizer.step()
+        optimizer.step()
+        states.append(optimizer.state_dict())
+    states[0]["state"][0]["step"] = torch.tensor(9.0)
+    save = {"state_dict": model.state_dict(), "optimizer_states": states}
+    opened = saved(save, tmp_path / "gan.ckpt")
+    expected = {f"{m}.{p}" for m in model for p in ("weight", "bias")}
+    assert set(opened.state.optimizer_steps) == expected
+    assert len(opened.state.param_groups) == 2

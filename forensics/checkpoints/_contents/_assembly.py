@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from forensics.checkpoints._base import Opened, Role, StoredTensor, TrainingState
-from forensics.checkpoints._contents._naming import Naming, name_optimizer
+from forensics.checkpoints._contents._naming import Naming, name_optimizers
 from forensics.checkpoints._contents._parts import OptimizerState, Parts
 from forensics.checkpoints._contents._quantised import combined
 from forensics.checkpoints._contents._roles import role_in_optimizer
@@ -42,7 +42,7 @@ def assemble(parts: Iterable[Parts]) -> Assembled:
         for model in models
         for name, tensor in model.tensors.items()
     ]
-    namings = [name_optimizer(one, models, many=len(optimizers) > 1) for one in optimizers]
+    namings = name_optimizers(optimizers, models)
     for optimizer, naming in zip(optimizers, namings, strict=True):
         tensors.extend(_slot_tensors(optimizer, naming))
     tensors.extend(tensor for part in every for tensor in part.others)

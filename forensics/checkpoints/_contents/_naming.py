@@ -23,16 +23,29 @@ class Naming:
     """Names that could as well be exchanged with others of the same shape."""
 
 
-def name_optimizer(optimizer: OptimizerState, models: Sequence[Model], many: bool) -> Naming:
+def name_optimizers(optimizers: Sequence[OptimizerState], models: Sequence[Model]) -> list[Naming]:
     """Find the name of each parameter; one that has none is called after its number.
 
     Args:
-        optimizer: The state.
+        optimizers: All of the save.
         models: Models of the save, the trained one first.
-        many: True where the save holds several optimizers, whose numbers would collide.
     """
+    many = len(optimizers) > 1
+    shared = _matched_together(optimizers, models) if many else None
+    return [
+        _named(optimizer, models, None if shared is None else shared[place], many=many)
+        for place, optimizer in enumerate(optimizers)
+    ]
+
+
+def _named(
+    optimizer: OptimizerState, models: Sequence[Model], found: Match | None, *, many: bool
+) -> Naming:
     own = _own_names(optimizer)
-    found = Match(_spelled(own, models)) if own else _matched(optimizer, models)
+    if own:
+        found = Match(_spelled(own, models))
+    elif found is None:
+        found = _matched(optimizer, models)
     label = optimizer.label.replace(".", "_") if many else "optimizer"
     names: dict[Key, str] = {key: f"{label}.{key}" for key in optimizer.slots}
     names.update(found.names)
@@ -66,6 +79,31 @@ def _matched(optimizer: OptimizerState, models: Sequence[Model]) -> Match:
         if found is not None:
             return found
     return Match({})
+
+
+def _matched_together(
+    optimizers: Sequence[OptimizerState], models: Sequence[Model]
+) -> list[Match] | None:
+    """Several optimizers that share one model between them, in consecutive parts."""
+    for model in models:
+        groups: list[list[Key]] = []
+        shapes: dict[Key, tuple[int, ...]] = {}
+        for place, optimizer in enumerate(optimizers):
+            groups += [[f"{place}:{key}" for key in group.params] for group in optimizer.groups]
+            shapes |= {f"{place}:{k}": s for k, v in optimizer.slots.items() if (s := _shape(v))}
+        candidates = list(_candidates([model]))
+        if sum(map(len, groups)) != len(candidates):
+            continue
+        found = match(groups, shapes, candidates, ordered=model.ordered)
+        if found is not None and len(found.names) == len(candidates):
+            return [_part(found, place, one) for place, one in enumerate(optimizers)]
+    return None
+
+
+def _part(found: Match, place: int, optimizer: OptimizerState) -> Match:
+    keys = {f"{place}:{key}": key for group in optimizer.groups for key in group.params}
+    names = {own: found.names[key] for key, own in keys.items() if key in found.names}
+    return Match(names, tuple(keys[str(k)] for k in found.ambiguous if k in keys))
 
 
 def _shape(slots: Mapping[str, Any]) -> tuple[int, ...] | None:

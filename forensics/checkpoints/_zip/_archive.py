@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forensics.checkpoints._reading import Source, size_of
+from forensics.checkpoints._reading import Source, read_at, size_of
 from forensics.checkpoints._zip._directory import Entry, read_directory
-from forensics.checkpoints._zip._member import Member, payload_offset
+from forensics.checkpoints._zip._member import SIGNATURE, Member, payload_offset
 from forensics.checkpoints._zip._salvage import Measure, salvage, unmeasured
 
 
@@ -39,11 +39,18 @@ def read_archive(
     """
     stop = size_of(file) if end is None else end
     directory = read_directory(file, start, stop)
-    if directory is None:
+    if directory is None or _is_of_another(directory, file, start):
         return Archive(tuple(salvage(file, start, stop, measure)), whole=False)
     members = [_member(file, entry, start, stop) for entry in directory]
     found = tuple(m for m in members if m is not None)
     return Archive(found, damaged=_names_of_missing(directory, members))
+
+
+def _is_of_another(directory: Iterable[Entry], file: Source, start: int) -> bool:
+    """True where an archive is cut off behind another that it holds, whose directory remains."""
+    if read_at(file, start, len(SIGNATURE)) != SIGNATURE:
+        return False
+    return all(entry.header != start for entry in directory)
 
 
 def _member(file: Source, entry: Entry, start: int, end: int) -> Member | None:
