@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from forensics import checkpoints as room
@@ -11,6 +12,9 @@ from forensics.checkpoints._reading import head, reason
 from forensics.checkpoints._save_folder import opened_files
 from forensics.errors import UnreadableFile
 from forensics.registry import collect
+from forensics.run import Note
+
+MOST_NOTES = 40
 
 
 @functools.cache
@@ -32,13 +36,21 @@ def open_checkpoint(path: Path, beside: Sequence[Path] = ()) -> Opened:
     try:
         path.stat()
         if beside and path.is_file():
-            return within_bounds(opened_files(path, beside))
+            return _told_shortly(within_bounds(opened_files(path, beside)))
         for opener in openers():
             if opener.sniff(path):
-                return within_bounds(opener.open(path))
+                return _told_shortly(within_bounds(opener.open(path)))
     except OSError as error:
         raise UnreadableFile(f"{path}: {reason(error)}") from error
     raise UnreadableFile(f"{path}: {_unknown(path)}")
+
+
+def _told_shortly(opened: Opened) -> Opened:
+    """The checkpoint with the first of its notes, where there are very many."""
+    if len(opened.notes) <= MOST_NOTES:
+        return opened
+    rest = Note(f"and {len(opened.notes) - MOST_NOTES:,} notes more", opened.path)
+    return replace(opened, notes=(*opened.notes[:MOST_NOTES], rest))
 
 
 def _unknown(path: Path) -> str:

@@ -19,12 +19,13 @@ from forensics.checkpoints._dcp import (
     salvage_folder,
 )
 from forensics.checkpoints._piece import Piece
-from forensics.checkpoints._reading import read_small
+from forensics.checkpoints._reading import head, read_small
 from forensics.checkpoints._single import companions
 from forensics.errors import UnreadableFile
 from forensics.run import Note
 from forensics.tree import natural_key
 
+_PICKLE = b"\x80"
 _MAX_METADATA = 256 << 20
 _MAX_OBJECTS = 50_000
 _MAX_SHARDS = 10_000
@@ -32,7 +33,9 @@ _MAX_SHARDS = 10_000
 
 def sniff(path: Path) -> bool:
     """A folder with ``.metadata`` or shards."""
-    return path.is_dir() and ((path / METADATA).is_file() or bool(_shards(path)))
+    if not path.is_dir():
+        return False
+    return head(path / METADATA, 1) == _PICKLE or bool(_shards(path))
 
 
 def open_folder(path: Path) -> Opened:
@@ -87,7 +90,8 @@ def _without_names(path: Path) -> Piece:
     tensors = salvage_folder(_shards(path))
     if not tensors:
         raise UnreadableFile(f"{path}: has no {METADATA}, and no shard that can be read")
-    text = f"has no {METADATA}: it was not finished; its tensors are there without their names"
+    state = "is damaged" if (path / METADATA).is_file() else "is missing: it was not finished"
+    text = f"its {METADATA} {state}; its tensors are there without their names"
     others = tuple(replace(t, name=n, role=Role.OTHER) for n, t in tensors.items())
     return Piece("torch distributed", Parts(others=others), (_note(path, text),))
 

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from forensics.checkpoints import Role, open_checkpoint
+from forensics.checkpoints._dcp import nested
 from forensics.errors import UnreadableFile
 from tests.checkpoints.saves import assert_same_state, of_role, raw, torch_bytes, weights
 
@@ -32,7 +33,7 @@ def test_a_folder_of_broken_shards_is_unreadable(tmp_path):
 def test_a_metadata_of_nonsense_is_not_believed(copy):
     (copy / ".metadata").write_bytes(pickle.dumps({"state_dict_metadata": 3}))
     opened = open_checkpoint(copy)
-    assert "has no .metadata" in str(opened.notes[0])
+    assert "its .metadata is damaged" in str(opened.notes[0])
 
 
 def test_the_names_are_the_models(saved, distributed):
@@ -170,3 +171,28 @@ def test_a_tensor_saved_only_in_part_says_so(tmp_path):
     (tmp_path / ".metadata").write_bytes(pickle.dumps(Metadata({"w": described}, None, places)))
     (tensor,) = open_checkpoint(tmp_path).tensors
     assert tensor.missing == "its chunks hold 6 of its 12 elements"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("optimizer.state.exp_avg.decoder.layers.linear.weight",
+         ("optimizer", "state", "decoder.layers.linear.weight", "exp_avg")),
+        ("chained_1.optimizer.state.fp32_param.embedding.weight",
+         ("optimizer", "state", "embedding.weight", "fp32_param")),
+        ("optim.state.net.0.weight.exp_avg_sq", ("optim", "state", "net.0.weight", "exp_avg_sq")),
+        ("optim.param_groups.net.0.weight.lr", ("optim", "param_groups", "net.0.weight", "lr")),
+        ("model.net.0.weight", ("model", "net.0.weight")),
+        ("decoder.layers.weight", ("decoder.layers.weight",)),
+    ],
+)  # fmt: skip
+def test_flat_names_without_a_path_are_read_as_frameworks_write_them(name, path):
+    place = nested({name: 1}, {})
+    for key in path:
+        place = place[key]
+    assert place == 1
+
+
+def test_two_names_that_cannot_both_be_lose_neither_the_first_nor_the_rest():
+    assert nested({"a": 1, "a.b": 2}, {"a.b": ("a", "b")}) == {"a": 1}
+    assert nested({"x": 1}, {"x": ("p", 0, "x")}) == {"p": {0: {"x": 1}}}

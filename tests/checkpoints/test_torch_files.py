@@ -225,3 +225,38 @@ def test_two_optimizers_share_one_model_as_in_a_gan(tmp_path):
     expected = {f"{m}.{p}" for m in model for p in ("weight", "bias")}
     assert set(opened.state.optimizer_steps) == expected
     assert len(opened.state.param_groups) == 2
+
+
+def test_what_is_no_plain_tensor(tmp_path):
+    value = {
+        "sparse": torch.eye(3).to_sparse(),
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+        "meta": torch.empty(3, device="meta"),
+        "never": None,
+    }
+    found = weights(saved({"model": value}, tmp_path / "odd.pt"))
+    assert list(array(found["sparse"])) == [1.0, 1.0, 1.0]
+    assert list(array(found["parameter"])) == [1.0, 1.0]
+    assert "meta device" in found["meta"].missing
+    assert "never" not in found
+
+
+def test_a_scripted_module(net, tmp_path):
+    torch.jit.save(torch.jit.script(net[0]), tmp_path / "jit.pt")
+    assert_same_state(open_checkpoint(tmp_path / "jit.pt"), net[0].state_dict())
+
+
+def test_the_step_in_the_history_of_fairseq(tmp_path):
+    save = {
+        "model": {"w": torch.ones(2)},
+        "optimizer_history": [{"num_updates": 5}, {"num_updates": 9}],
+    }
+    assert saved(save, tmp_path / "f.pt").state.global_step == 9
+
+
+@pytest.mark.parametrize("key", ["best_model_state_dict", "model_ema", "teacher"])
+def test_other_weights_keep_their_key(tmp_path, key):
+    save = {"model": {"w": torch.ones(2)}, key: {"w": torch.zeros(2)}, "rng_state": torch.ones(5)}
+    opened = saved(save, tmp_path / "o.pt")
+    assert {t.name: t.role for t in opened.tensors} == {
+        "w": Role.PARAM, f"{key}.w": Role.PARAM, "rng_state": Role.OTHER}  # fmt: skip

@@ -16,7 +16,7 @@ _MAIN = (
 _WRAPPERS = frozenset({"state_dict", "module", "model", "params", "model_state_dict"})
 _NO_MODEL = re.compile(
     r".*(?:rng|random|sampler|loader|callback|loop|metric|hparam|hyper|sched|buffer|batch|"
-    r"history|losses|stats|seen|shape|config|args|generator_state|best|progress|optim|extra|meta).*|"
+    r"history|losses|stats|seen|shape|config|args|generator_state|progress|optim|extra|meta).*|"
     r"opt|cfg|state|data|datamodule|epoch|step|loss|train_state|trainer",
     re.IGNORECASE,
 )

@@ -32,6 +32,8 @@ def is_scaler(value: Any) -> bool:
         return False
     if "cur_scale" in value:
         return True
+    if "loss_scale" in value and "unskipped" in value:
+        return True  # apex
     return "scale" in value and any(
         k in value for k in ("_growth_tracker", "growth_tracker", "growth_factor")
     )
@@ -81,6 +83,9 @@ def _places(root: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
         inside = root.get(name)
         if isinstance(inside, dict):
             yield inside
+    history = root.get("optimizer_history")  # fairseq
+    if isinstance(history, list) and history and isinstance(history[-1], dict):
+        yield history[-1]
 
 
 def _number(value: Any) -> float | None:

@@ -56,13 +56,15 @@ def _parameter(data: Any = None, *_: Any) -> Any:
 
 def _from_type(_function: Any, _type: Any, args: Any, state: Any = None) -> Any:
     """``_rebuild_from_type_v2``: a subclass, whose tensor is in its state or its arguments."""
-    local = state.get("_local_tensor") if isinstance(state, dict) else None
+    parts = state if isinstance(state, tuple) else (state,)  # of its dict, and of its slots
+    held = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
+    local = held.get("_local_tensor")
     if isinstance(local, StoredTensor):
         return local  # this rank's part of a distributed tensor
     if isinstance(args, tuple) and args and isinstance(args[0], PickledStorage):
         short = len(args) < 7 or not isinstance(args[6], Global)
         return _tensor(*args) if short else _typed_tensor(*args)
-    return Inert("tensor subclass", (args,), state)
+    return Inert("tensor subclass", (), held)
 
 
 def _sparse(_layout: Any, data: Any) -> Any:
