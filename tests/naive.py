@@ -3,6 +3,17 @@
 import numpy as np
 
 
+def _spread(recent):
+    """Median absolute deviation, from the slope where the window is a fall."""
+    mad = np.median(np.abs(recent - np.median(recent)))
+    third = len(recent) // 3
+    drop = np.median(recent[-third:]) - np.median(recent[:third])
+    per_point = drop / (len(recent) - third)
+    level = [x - per_point * i for i, x in enumerate(recent)]
+    rest = np.median(np.abs(level - np.median(level)))
+    return rest if drop < 0 and rest < 0.6 * mad else mad
+
+
 def band(value, k, window, history, floor):
     """The causal robust band, one point at a time."""
     flagged = np.zeros(len(value), bool)
@@ -15,7 +26,7 @@ def band(value, k, window, history, floor):
         recent = kept[-window:]
         if len(recent) >= history:
             median = np.median(value[recent])
-            mad = 1.4826 * np.median(np.abs(value[recent] - median))
+            mad = 1.4826 * _spread(value[recent])
             tail = 1.3 * np.sort(jumps[recent])[int(0.95 * len(recent))] / 1.645
             sigma = max(mad, tail, floor * abs(median))
             flagged[i] = x > median + k * sigma

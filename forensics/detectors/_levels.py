@@ -6,7 +6,14 @@ from math import log
 import numpy as np
 
 from forensics.detectors._progress import accuracy_of_a_guess
-from forensics.detectors._robust import block_medians, noise, quantum, rolling_median, slope
+from forensics.detectors._robust import (
+    MEDIAN_ERROR,
+    block_medians,
+    noise,
+    quantum,
+    rolling_median,
+    slope,
+)
 from forensics.detectors._spikes import SpikeRule, find_spikes
 from forensics.run import Config, Steps, Values
 from forensics.timeline import Timeline
@@ -20,6 +27,8 @@ class Flat:
     initial: float
     improvement: float
     """Share of the initial level that was lost before the plateau."""
+    doubt: float = 0.0
+    """What noise in the first points adds to it at most, in the same unit."""
 
 
 def flat_tail(step: Steps, value: Values, flat: float) -> Flat | None:
@@ -38,10 +47,12 @@ def flat_tail(step: Steps, value: Values, flat: float) -> Flat | None:
     change, error = slope(tail)
     if abs(change) > max(2.0 * error, flat * abs(level)) or abs(change) > 2.0 * flat * abs(level):
         return None
-    initial = float(np.median(thin[: max(1, min(3, len(thin) // 20))]))
+    head = max(1, min(3, len(thin) // 20))
+    initial = float(np.median(thin[:head]))
     position = int(np.searchsorted(step, thin_step[start]))
     improvement = (initial - level) / abs(initial) if initial else 0.0
-    return Flat(position, level, initial, improvement)
+    doubt = 2.0 * MEDIAN_ERROR * noise(thin) / np.sqrt(head) / max(abs(initial), 1e-12)
+    return Flat(position, level, initial, improvement, float(doubt))
 
 
 def at_chance(config: Config, value: Values) -> Flat | None:

@@ -65,11 +65,13 @@ def never_fell(value: Values, least: float) -> bool:
     near = MEDIAN_ERROR * noise(value) / np.sqrt(part)
     room = least * abs(usual)
     lowest = float(np.min(rolling_median(value, part)))
+    above = level(value, 3, at_end=False) - usual
     last = level(value, part, at_end=True)
     return bool(
         abs(change) <= 2.0 * error
-        and 2.0 * error - change <= room
+        and 2.0 * error + max(-change, 0.0) <= room
         and usual - lowest <= room + 3.0 * near
+        and above <= room + 3.0 * noise(value)
         and abs(usual - last) <= max(3.0 * near, 0.1 * room)
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
-from forensics.detectors._early import judge_early
+from forensics.detectors._early import RECENT, judge_early
 from forensics.detectors._movers import first_mover
 from forensics.detectors._robust import noise, stretches
 from forensics.detectors._trigger import Band, Excursion, band, excursions
@@ -65,7 +65,19 @@ def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
         for event in found
         if value[event.peak] - event.baseline >= rule.mild * max(abs(event.baseline), 1e-3)
         and (event.points >= LASTING_POINTS or value[event.peak] - event.baseline >= tail)
+        and not _low_start(value, event)
     )
+
+
+def _low_start(value: Values, event: Excursion, *, errors: float = 5.0) -> bool:
+    """True where the level before is that of a few first points, and noise made those low.
+
+    In factors, not differences: what follows a real blow-up is noisy in proportion.
+    """
+    if event.onset >= RECENT or value.min() <= 0:
+        return False
+    ratio = float(np.log(value[event.peak] / event.baseline))
+    return ratio < errors * noise(np.log(stretches(value)))
 
 
 def _tail_height(value: Values, limits: Band, early: int, k: float) -> float:

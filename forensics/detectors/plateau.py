@@ -60,15 +60,15 @@ def detect(
     if len(value) < points or is_reinforcement(timeline) or is_adversarial(timeline):
         return []
     found = (
-        flat_tail(step, value, flat)
+        (flat_as_a_whole(value) if never_fell(value, never) else None)
         or at_chance(config, value)
-        or (flat_as_a_whole(value) if never_fell(value, never) else None)
+        or flat_tail(step, value, flat)
     )
     guess = left_guessing(timeline, config, step, value, found, early)
     found = guess or found
     if found is None or _warming_up(timeline, config, step) or others_improve(timeline):
         return []
-    stuck = found.improvement < never or guess is not None
+    stuck = found.improvement + found.doubt < never or guess is not None
     span = max(1, int(step[-1] - step[0]))
     soon = (int(step[found.start]) - int(step[0])) / span <= early
     stopped = soon and found.level >= far * found.initial > 0

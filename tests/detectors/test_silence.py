@@ -123,3 +123,13 @@ def test_noisy_evaluations_that_creep_up_a_little_are_no_overfitting(seed):
     evals = loss[steps] * (1.1 + sd * rng.standard_normal(len(steps)) + np.where(late, creep, 0))
     judgement, _ = outcome_of({"loss": loss, "eval_loss": (steps, evals)})
     assert not judgement.outcome.is_failure, judgement.reason
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("n", [60, 500, 2_000])
+def test_a_first_batch_that_happens_to_be_easy_makes_no_spike_of_the_rest(seed, n):
+    rng = np.random.default_rng(seed)
+    loss = np.linspace(2.0, 1.6, n) * np.exp(0.3 * rng.standard_normal(n))
+    loss[0] *= np.exp(-0.6)
+    judgement, _ = outcome_of({"loss": loss}, 10)
+    assert not judgement.outcome.is_failure, judgement.reason
