@@ -1,12 +1,12 @@
 """What a reader is: two functions and a name."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from forensics.run import Axis, Note, Series, TextEvidence
+from forensics.run import Note, Series, TextEvidence
 
 HEAD_BYTES = 1 << 16
 
@@ -64,7 +64,7 @@ class Reader:
     name: str
     """Shown in the inventory and in ``run.formats``, such as ``TensorBoard events``."""
     order: int
-    """Readers are asked in this order: 10 exact magic, 20 exact file name, 30 structure, 90 fallback."""
+    """Asked in this order: 10 exact magic, 20 exact file name, 30 structure, 90 fallback."""
     sniff: Callable[[Probe], bool]
     """Cheap, by content wherever possible; never raises but for OSError."""
     read: Callable[[Probe, Progress], Reading]
