@@ -21,6 +21,7 @@ def detect(
     gap: float = 2.5,
     closing: float = 0.05,
     early: float = 0.05,
+    far: float = 10.0,
 ) -> list[Episode]:
     """Find a validation that fails for another reason than overfitting; at most one episode.
 
@@ -35,6 +36,7 @@ def detect(
         closing: A validation that never improves by this share is flat.
         early: Share of the run within which the first evaluation must lie for that: a later
             one may already follow the best point, which is overfitting.
+        far: Factor over the first training loss that validation never gets below.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
     train_step, train = finite_loss(timeline)
@@ -48,6 +50,9 @@ def detect(
     soon = int(step[0]) - timeline.first_step <= early * (timeline.last_step - timeline.first_step)
     if found is None and soon:
         found = _flat(step, value, train_step, train, gap, closing)
+    if found is None and _far_from_learning(timeline, step, value, first, last, far):
+        near = _near(train_step, train, int(step[-1]))
+        found = _episode(step, value, 0, "gap_from_start", near, len(value) - 1)
     improves = float(value.min()) < (1.0 - closing) * float(value[0])
     if found is None and not improves and float(value.min()) >= first:
         # Never better than the untrained model on training data: nothing carries over.
@@ -87,6 +92,22 @@ def _flat(
         form = "gap_from_start" if apart[0] else "flat"
         return _episode(step, value, 0, form, float(near[-1]), len(value) - 1)
     return None
+
+
+def _far_from_learning(
+    timeline: Timeline, step: Steps, value: Values, first: float, last: float, factor: float
+) -> bool:
+    """Validation stays many times above an untrained model and hardly follows training.
+
+    A validation loss in another unit (a sum over batches) is as far away, but falls alike; and a
+    validation accuracy that rises clears it.
+    """
+    if last <= 0 or float(value.min()) < factor * first:
+        return False
+    fall = float(np.log(value[0] / np.median(value[-3:])))
+    _, accuracy = finite_of(timeline, Signal.EVAL_ACCURACY)
+    rises = len(accuracy) >= 3 and float(accuracy[-1]) > 1.2 * float(accuracy[0]) + 0.01
+    return fall < 0.5 * float(np.log(first / last)) and not rises
 
 
 def _near(step: Steps, train: Values, at: int) -> float:

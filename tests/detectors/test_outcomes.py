@@ -254,3 +254,22 @@ def test_the_onset_of_a_blow_up_is_not_an_earlier_small_step():
     judgement, _ = outcome_of({"loss": loss})
     assert judgement.outcome is Outcome.DIVERGED
     assert 70 <= judgement.onset_step <= 71
+
+
+@pytest.mark.parametrize("unit", [10.0, 300.0])
+def test_a_validation_summed_over_batches_is_no_failure(unit):
+    train = np.geomspace(2.3, 0.4, 300)
+    evals = (np.arange(29, 300, 30), unit * np.geomspace(2.1, 0.6, 10))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals})
+    assert not judgement.outcome.is_failure
+
+
+def test_a_validation_on_inputs_of_another_scale_fails_though_it_falls():
+    train = np.geomspace(2.3, 0.4, 300)
+    evals = (np.arange(29, 300, 30), np.linspace(160.0, 75.0, 10))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals})
+    assert judgement.outcome is Outcome.VALIDATION_FAILED
+    assert judgement.onset_step == 29
+    better = (evals[0], np.linspace(0.2, 0.8, 10))
+    judgement, _ = outcome_of({"loss": train, "eval_loss": evals, "eval_acc": better})
+    assert not judgement.outcome.is_failure
