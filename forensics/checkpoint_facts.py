@@ -104,7 +104,7 @@ class CheckpointFacts:
         """Root mean square of the global gradient norm after clipping; None: no second moments."""
         if not self.moments:
             return None
-        return sum(m.sum_square for m in self.moments) ** 0.5
+        return float(sum(m.sum_square for m in self.moments) ** 0.5)
 
 
 @dataclass(frozen=True)

@@ -106,9 +106,7 @@ CAUSE = Cause(
         Clue("after_one_update", after_one_update, MODERATE, group="numbers"),
         Clue("hidden_by_logger", exact_zero, WEAK, group="numbers"),
         Clue("rate_far_above_range", lr_far_above_range, -MODERATE),
-        Clue(
-            "scale_in_save", scale_collapsed_in_save, DECISIVE, -MODERATE, group="scale"
-        ),
+        Clue("scale_in_save", scale_collapsed_in_save, DECISIVE, -MODERATE, group="scale"),
     ),
     verify=_verify,
     fix=_fix,
