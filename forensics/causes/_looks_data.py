@@ -71,6 +71,19 @@ def isolated_zero_loss(case: Case) -> Seen:
     )
 
 
+def always_zero_loss(case: Case) -> Seen:
+    """Every loss is exactly zero from the first on, and no gradient contradicts it."""
+    found = facts.points(case.track(Signal.TRAIN_LOSS))
+    if found is None or len(found) < 3:
+        return Seen(None, "Needs three training losses.")
+    norm = facts.points(case.track(Signal.GRAD_NORM))
+    alive = norm is not None and bool(np.any(norm.value != 0))
+    nothing = not np.any(found.value) and not alive
+    beside = "" if norm is None else ", and so is every gradient norm"
+    said = f"Every loss is exactly zero from the first on{beside}."
+    return Seen(nothing, said if nothing else "Not every loss is exactly zero.")
+
+
 def length_outlier(case: Case, factor: float = 1.5) -> Seen:
     """The batch at the onset was longer than nearly all batches before it."""
     onset, track = case.judgement.onset_step, case.track(Signal.SEQ_LEN)

@@ -8,9 +8,11 @@ What it claims:
 How it shows:
     Single NaN losses (or exact zeros, where the sum is divided by at least one) with ordinary
     neighbours and a finite gradient norm, more often with small batches. Validation stays finite.
+    Where no sample has a label, every loss and every gradient is exactly zero.
 
 For:
-    Isolated NaN or zero losses; a finite gradient norm beside them; finite validation.
+    Isolated NaN or zero losses; a finite gradient norm beside them; finite validation. A loss of
+    exactly zero from the first step on.
 
 Against:
     NaN that stays; a gradient norm that is NaN too; anything unusual before it.
@@ -26,7 +28,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_settings import batch_per_device_below
 from forensics.causes._where import broken_words
@@ -54,9 +56,10 @@ CAUSE = Cause(
     prior=0.2,
     claim="Some batches hold no label to learn from, so their mean loss is 0/0.",
     clues=(
-        *explains((Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE)),
+        *explains((Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE), rarely=(Outcome.STALLED,)),
         Clue("isolated", broken.isolated_non_finite, STRONG, -STRONG, group="isolated"),
         Clue("isolated_zero", data.isolated_zero_loss, STRONG, group="isolated"),
+        Clue("always_zero", data.always_zero_loss, DECISIVE + STRONG, group="isolated"),
         Clue("loss_alone", data.loss_broke_alone, STRONG, -MODERATE),
         Clue("instant", broken.instant, WEAK, -STRONG),
         Clue("validation_finite", broken.validation_still_finite, MODERATE, -MODERATE),

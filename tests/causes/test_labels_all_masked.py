@@ -1,5 +1,25 @@
-from tests.causes.cases import healthy_case
-from tests.causes.shapes import falling, probability, turned_nan, winner
+import numpy as np
+
+from forensics.findings import Outcome
+from tests.causes.cases import healthy_case, make_case
+from tests.causes.shapes import falling, plateau, probability, steady, turned_nan, winner
+
+
+def stalled_at(loss, norm):
+    flat = [plateau(loss[0], "initial")]
+    return make_case(loss, norm, outcome=Outcome.STALLED, onset=1, episodes=flat)
+
+
+def test_a_flat_loss_that_is_not_zero_is_not_masked():
+    assert probability(stalled_at(steady(2.3), steady(0.6)), "labels_all_masked") < 0.05
+
+
+def test_a_living_gradient_contradicts_a_loss_of_zero():
+    assert probability(stalled_at(np.zeros(200), steady(0.6)), "labels_all_masked") < 0.05
+
+
+def test_nothing_but_zeros_from_the_first_step_on_is_a_sum_over_no_label():
+    assert winner(stalled_at(np.zeros(200), np.zeros(200))) == "labels_all_masked"
 
 
 def test_a_lasting_nan_is_not_a_masked_batch():
