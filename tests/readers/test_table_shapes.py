@@ -18,6 +18,26 @@ def test_one_run_needs_no_name(tmp_path):
     assert points(found["loss"]) == [(0, 2.5), (1, 2.25)]
 
 
+def rows_of(seed, first, count=4):
+    return "".join(f"{seed},{first + i},{2.5 / (i + 1)}\n" for i in range(count))
+
+
+def test_a_seed_that_changes_at_a_resume_is_no_new_run(tmp_path):
+    text = "seed,step,loss\n" + rows_of(0, 1) + rows_of(1, 5)
+    assert {s.run for s in read(READER, tmp_path, "a.csv", text).series} == {""}
+
+
+def test_a_seed_drawn_anew_for_each_row_is_no_run(tmp_path):
+    text = "seed,step,loss\n" + "".join(rows_of(seed, 1, 1) for seed in range(30))
+    assert {s.run for s in read(READER, tmp_path, "a.csv", text).series} == {""}
+
+
+def test_seeds_that_each_count_from_the_start_are_runs(tmp_path):
+    text = "seed,step,loss\n" + rows_of(0, 1) + rows_of(1, 1)
+    found = read(READER, tmp_path, "a.csv", text).series
+    assert {s.run for s in found} == {"seed 0", "seed 1"}
+
+
 def test_an_export_of_wandb(tmp_path):
     text = (
         '"Step","one - train/loss","one - train/loss__MIN","two - train/loss"\n'

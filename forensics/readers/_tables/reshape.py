@@ -15,6 +15,8 @@ from forensics.readers._tables.table import Column, Labels, Rows, Table
 from forensics.signals import Signal, classify, normalise
 
 _RUN = frozenset({"run_name", "run_id", "run", "run_uuid", "experiment_name", "trial_id", "trial"})
+_REPEAT = frozenset({"seed", "random_seed", "fold", "cv_fold", "repeat", "replicate"})
+_FEWEST_ROWS = 3
 _MODE = frozenset(
     {"mode", "split", "phase", "stage", "type", "set", "subset", "kind", "prefix", "dataset"}
 )
@@ -157,7 +159,8 @@ def split_runs(table: Table) -> Iterator[tuple[str, Table]]:
     """Each run of a table with its name; '' where there is only one."""
     name = next((n for n in table.labels if is_run_name(n)), None)
     if name is None or not 1 < len(table.labels[name].names) <= _MAX_RUNS:
-        yield from _split_headers(table)
+        repeats = _repeats(table)
+        yield from _split_headers(table) if repeats is None else repeats
         return
     text = table.labels[name]
     said = np.maximum.accumulate(
@@ -166,6 +169,25 @@ def split_runs(table: Table) -> Iterator[tuple[str, Table]]:
     of_row = text.spread(table.length)[said]  # a row without a name goes on with the one before
     for code, run in enumerate(text.names):
         yield run, table.keep(of_row == code)
+
+
+def _repeats(table: Table) -> list[tuple[str, Table]] | None:
+    """One experiment repeated with several seeds or folds, one below the other or row by row.
+
+    Each must count from the same first step on: a seed that changes at a resume is no new run.
+    """
+    name = next((n for n in table.columns if _last_part(n) in _REPEAT), None)
+    counter = next((n for n in table.columns if classify(n) in (Signal.STEP, Signal.EPOCH)), None)
+    if name is None or counter is None or len(table.columns[name].rows) < table.length:
+        return None
+    number, count = table.columns[name].values, table.columns[counter].spread(table.length)
+    kinds = np.unique(number)
+    if not 1 < len(kinds) <= min(_MAX_RUNS, table.length // _FEWEST_ROWS):
+        return None
+    first = [float(np.nanmin(count[number == k], initial=np.inf)) for k in kinds]
+    if len(set(first)) > 1:
+        return None
+    return [(f"{_last_part(name)} {k:g}", table.keep(number == k)) for k in kinds.tolist()]
 
 
 def _split_headers(table: Table) -> Iterator[tuple[str, Table]]:
