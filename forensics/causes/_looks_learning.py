@@ -41,6 +41,22 @@ def accuracy_at_chance(case: Case) -> Seen:
     )
 
 
+def accuracy_swings(case: Case, low: float = 0.1, high: float = 0.9, share: float = 0.05) -> Seen:
+    """Whole stretches of batches are right and others wrong: each holds one class only."""
+    found = facts.points(case.track(Signal.TRAIN_ACCURACY))
+    if found is None or len(found) < 60 or len(np.unique(found.value)) < 6:
+        return Seen(None, "Needs sixty accuracies on training batches of more than a few samples.")
+    value = _as_share(found.value)[len(found) // 3 :]
+    wrong, right = value <= low, value >= high
+    # The same as the batch before: in shuffled data extremes do not come in rows.
+    rows = float(np.mean(wrong[1:] & wrong[:-1])), float(np.mean(right[1:] & right[:-1]))
+    return Seen(
+        min(rows) >= share,
+        f"Among the accuracies after the first third, {percent(float(wrong.mean()))} are at most "
+        f"{percent(low)} and {percent(float(right.mean()))} at least {percent(high)}.",
+    )
+
+
 def accuracy_capped(case: Case, lowest: float = 0.3, highest: float = 0.97) -> Seen:
     """Training accuracy rose, then stopped well short of everything right."""
     found = facts.points(case.track(Signal.TRAIN_ACCURACY))

@@ -11,7 +11,8 @@ How it shows:
 
 For:
     A shift that validation does not share; a drop at a resume; a rise where the attempt before had
-    stopped; events at the start of epochs; shuffling switched off.
+    stopped; events at the start of epochs; shuffling switched off. Accuracies of batches in a row
+    near 0 and others near 1: each stretch holds one class.
 
 Against:
     Validation that moves too; a gradient norm that grew before; a jump up right at the resume.
@@ -28,8 +29,9 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_resume as resume
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_grew
+from forensics.causes._looks_learning import accuracy_swings
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_spike import gradient_built_up, recurs_each_epoch
 from forensics.causes._resumes import resume_step
@@ -69,8 +71,8 @@ CAUSE = Cause(
     "are sound.",
     clues=(
         *explains(
-            (Outcome.SPIKED_RECOVERED, Outcome.SPIKED_UNRECOVERED),
-            (Outcome.DIVERGED, Outcome.STALLED, Outcome.VALIDATION_FAILED, Outcome.HEALTHY),
+            (Outcome.SPIKED_RECOVERED, Outcome.SPIKED_UNRECOVERED, Outcome.STALLED),
+            (Outcome.DIVERGED, Outcome.VALIDATION_FAILED, Outcome.HEALTHY),
         ),
         Clue("train_only_shift", data.level_shift_train_only, STRONG, -STRONG),
         Clue("began_as_step", data.began_as_step, STRONG),
@@ -79,6 +81,7 @@ CAUSE = Cause(
         Clue("jumped_at_resume", resume.jumped_up_at_resume, -MODERATE, group="drop"),
         Clue("epoch_starts", data.events_at_epoch_starts, STRONG, -WEAK, group="epoch"),
         Clue("recurs_each_epoch", recurs_each_epoch, MODERATE, group="epoch"),
+        Clue("accuracy_swings", accuracy_swings, DECISIVE, -WEAK),
         Clue("not_shuffled", data.not_shuffled, STRONG, -MODERATE),
         Clue("gradient_grew", gradient_grew, -MODERATE, group="gradient"),
         Clue("gradient_built_up", gradient_built_up, -STRONG, group="gradient"),

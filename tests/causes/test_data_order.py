@@ -3,9 +3,19 @@ import numpy as np
 from forensics.causes import rank
 from forensics.findings import Change, Ending, EpisodeKind, Outcome, Severity
 from forensics.run import Config
+from forensics.signals import Signal
 from forensics.timeline import Resume
 from tests.causes.cases import healthy_case, make_case, make_episode
-from tests.causes.shapes import POINTS, built_up, falling, loss_spike, probability, steady, winner
+from tests.causes.shapes import (
+    POINTS,
+    built_up,
+    falling,
+    loss_spike,
+    plateau,
+    probability,
+    steady,
+    winner,
+)
 
 
 def shifted(moved, **more):
@@ -30,6 +40,28 @@ def shifted(moved, **more):
         episodes=[shift],
         **more,
     )
+
+
+def stalled_with(accuracy):
+    tracks = {Signal.TRAIN_ACCURACY: accuracy}
+    flat = [plateau(2.3, "initial")]
+    return make_case(steady(2.3), tracks=tracks, outcome=Outcome.STALLED, onset=1, episodes=flat)
+
+
+def test_small_batches_are_right_or_wrong_as_a_whole_in_any_order():
+    accuracy = np.random.default_rng(0).binomial(2, 0.5, POINTS) / 2
+    assert probability(stalled_with(accuracy), "data_order") < 0.1
+
+
+def test_accuracies_around_chance_are_not_the_order_of_the_data():
+    accuracy = np.random.default_rng(0).binomial(32, 0.1, POINTS) / 32
+    assert probability(stalled_with(accuracy), "data_order") < 0.1
+
+
+def test_stretches_of_one_class_are_the_order_of_the_data():
+    share = np.tile(np.repeat([0.0, 0.3, 0.6, 1.0], [12, 2, 2, 4]), POINTS // 20)
+    accuracy = np.random.default_rng(0).binomial(32, share) / 32
+    assert winner(stalled_with(accuracy)) == "data_order"
 
 
 def test_a_validation_that_moves_too_is_not_the_order_of_the_data():
