@@ -3,7 +3,14 @@
 import numpy as np
 
 from forensics.detectors._context import finite_of
-from forensics.detectors._robust import MEDIAN_ERROR, level, noise, rolling_median, slope
+from forensics.detectors._robust import (
+    MEDIAN_ERROR,
+    level,
+    noise,
+    rolling_median,
+    slope,
+    thinned,
+)
 from forensics.run import Config, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -39,7 +46,8 @@ def _gained(value: Values, gain: float) -> bool:
     n = len(value)
     width, head = max(1, n // 5), max(1, n // 20)
     first = level(value, head, at_end=False)
-    best = float(np.max(rolling_median(value, width)[1:]))
+    thin = thinned(value)
+    best = float(np.max(rolling_median(thin, max(1, len(thin) // 5))[1:]))
     error = MEDIAN_ERROR * noise(value) * np.sqrt(1.0 / width + 1.0 / head)
     return bool(best - first > max(gain * max(abs(first), 1e-3), 4.0 * error))
 
@@ -64,7 +72,8 @@ def never_fell(value: Values, least: float) -> bool:
     change, error = slope(value)
     near = MEDIAN_ERROR * noise(value) / np.sqrt(part)
     room = least * abs(usual)
-    lowest = float(np.min(rolling_median(value, part)))
+    thin = thinned(value)
+    lowest = float(np.min(rolling_median(thin, max(3, len(thin) // 10))))
     above = level(value, 3, at_end=False) - usual
     last = level(value, part, at_end=True)
     return bool(

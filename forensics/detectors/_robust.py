@@ -9,6 +9,8 @@ from forensics.run import Steps, Values
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""
 HUGE = 1e300
+WINDOW_VALUES = 1 << 22
+"""Values held at once while medians of many windows are taken."""
 MEDIAN_ERROR = 1.2533
 """sqrt(pi/2): standard error of a median over that of a mean."""
 Z95 = 1.645
@@ -66,7 +68,10 @@ def rolling_median(value: Values, width: int) -> Values:
     width = max(1, min(width, n))
     if width == 1:
         return value.copy()
-    inner = np.median(sliding_window_view(value, width), axis=1)
+    windows = sliding_window_view(value, width)
+    rows = max(1, WINDOW_VALUES // width)
+    parts = [np.median(windows[i : i + rows], axis=1) for i in range(0, len(windows), rows)]
+    inner = np.concatenate(parts)
     left = width // 2
     out = np.empty(n)
     out[left : left + len(inner)] = inner
@@ -88,6 +93,11 @@ def block_medians(step: Steps, value: Values, blocks: int = 4096) -> tuple[Steps
         return step, value
     whole = len(value) // size * size
     return step[:whole:size], np.median(value[:whole].reshape(-1, size), axis=1)
+
+
+def thinned(value: Values, blocks: int = 512) -> Values:
+    """The medians of `block_medians` alone: what a window of a share of the run is taken over."""
+    return block_medians(np.arange(len(value)), value, blocks)[1]
 
 
 def slope(value: Values) -> tuple[float, float]:

@@ -133,3 +133,22 @@ def test_a_first_batch_that_happens_to_be_easy_makes_no_spike_of_the_rest(seed, 
     loss[0] *= np.exp(-0.6)
     judgement, _ = outcome_of({"loss": loss}, 10)
     assert not judgement.outcome.is_failure, judgement.reason
+
+
+def test_long_runs_are_judged_in_bounded_memory():
+    """Windows that are a share of the run would hold terabytes over every point of it."""
+    rng = np.random.default_rng(0)
+    n = 300_000
+    accuracy = 0.9 - 0.8 * np.exp(-np.arange(n) / (n / 10)) + 0.01 * rng.standard_normal(n)
+    tags = {
+        "loss": synth.power_law(n, rng),
+        "grad_norm": np.exp(0.2 * rng.standard_normal(n)),
+        "lr": np.full(n, 1e-3),
+        "train_accuracy": accuracy,
+        "eval_loss": synth.power_law(n, rng),
+        "loss_scale": np.full(n, 1024.0),
+    }
+    judgement, _ = outcome_of(tags)
+    assert judgement.outcome is Outcome.HEALTHY
+    flat, _ = outcome_of({**tags, "loss": 2.3 + 0.01 * rng.standard_normal(n)})
+    assert flat.reason
