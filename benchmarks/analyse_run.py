@@ -3,7 +3,7 @@
 Whole processes, in turns: `forensics analyze` (read, detect, rank, draw, write the report) against
 a process that only reads the same file; and `forensics --help` against `import numpy`.
 
-    python benchmarks/analyse_run.py           # 1,000,000 steps as CSV
+    python benchmarks/analyse_run.py           # 1,000,000 steps as event files and as CSV
     python benchmarks/analyse_run.py --quick   # 50,000 steps
 """
 
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import read_tensorboard
 
 READ = "import sys; from forensics.loading import load_runs; load_runs(sys.argv[1])"
 TURNS = 5
@@ -63,13 +64,20 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     steps = 50_000 if parser.parse_args().quick else 1_000_000
     python = sys.executable
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_run(folder, steps)
-        report = str(folder / "report.html")
-        whole = [python, "-m", "forensics", "analyze", name, "-q", "-o", report]
+    with tempfile.TemporaryDirectory() as csv, tempfile.TemporaryDirectory() as events:
+        write_run(Path(csv), steps)
+        case = read_tensorboard.Case("run", len(read_tensorboard.TAGS) * steps, lambda _: False)
+        read_tensorboard.write(Path(events) / "events.out.tfevents.1.node.1.0", case)
         good = [
-            compare(f"analyze {steps:,} steps / read them", whole, [python, "-c", READ, name], 3.0),
+            compare(
+                f"analyze {steps:,} steps of {what} / read them",
+                [python, "-m", "forensics", "analyze", name, "-q", "-o", f"{name}/report.html"],
+                [python, "-c", READ, name],
+                3.0,
+            )
+            for what, name in (("events", events), ("CSV", csv))
+        ]
+        good += [
             compare(
                 "forensics --help / import numpy",
                 [python, "-m", "forensics", "--help"],
