@@ -14,7 +14,7 @@ from forensics.detectors._context import (
     is_reinforcement,
     last_before,
 )
-from forensics.detectors._robust import block_medians, noise
+from forensics.detectors._robust import MEDIAN_ERROR, block_medians, noise
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
@@ -66,7 +66,8 @@ def _jumps(value: Values, window: int) -> tuple[Values, float]:
     view = np.lib.stride_tricks.sliding_window_view(value, window)
     medians = np.median(view, axis=1)
     jump = medians[window:] - medians[:-window]
-    return jump[: len(value) - 2 * window], float(1.2533 * noise(value) * np.sqrt(2.0 / window))
+    error = float(MEDIAN_ERROR * noise(value) * np.sqrt(2.0 / window))
+    return jump[: len(value) - 2 * window], error
 
 
 def _episode(
