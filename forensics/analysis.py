@@ -50,7 +50,7 @@ def open_run(path: str | Path, run: str | None = None, progress: Progress | None
     """Read the logs and configuration of a run and find its checkpoints; scans nothing.
 
     Args:
-        path: The run's folder, or a single log.
+        path: The run's folder, a single log, or an fsspec address of one.
         run: Which run of a folder that holds several; without it the one that went furthest.
         progress: Called with the number of bytes read since the last call.
 
@@ -74,7 +74,7 @@ def analyze(
     """Diagnose a run.
 
     Args:
-        path: The run's folder, a single log, or a `Run`.
+        path: The run's folder, a single log, an fsspec address of one, or a `Run`.
         run: Which run of a folder that holds several; without it the one that failed worst.
         thresholds: Detector thresholds to change, ``{"loss_spike": {"k": 9.0}}``.
         scan: Which checkpoints are scanned: ``bisect`` (as few as show where the damage began),
@@ -144,9 +144,8 @@ def _scanned(case: Case, mode: ScanMode, dask: str | None, progress: Progress | 
 
 
 def _runs(path: str | Path, run: str | None, progress: Progress | None) -> list[Run]:
-    target = Path(path)
-    found = load_runs(target) if progress is None else load_runs(target, progress=progress)
-    return found if run is None else _named(found, run, target)
+    found = load_runs(path) if progress is None else load_runs(path, progress=progress)
+    return found if run is None else _named(found, run, path)
 
 
 def _named(runs: Sequence[Run], name: str, path: object) -> list[Run]:

@@ -49,7 +49,8 @@ def is_cut_short(path: Path, size: int) -> bool:
                 file.seek(max(0, size - _ZIP_TAIL))
                 return _ZIP_END not in file.read(_ZIP_TAIL)
             if path.suffix == ".safetensors":
-                return _ends_early(head, file.read(_READ_HEADER_UP_TO), size)
+                length = int.from_bytes(head[:8], "little")
+                return _ends_early(head, file.read(min(length, _READ_HEADER_UP_TO)), size)
     except OSError:
         pass
     return False

@@ -21,9 +21,16 @@ class Analyze:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("run_dir", metavar="RUN_DIR", help="folder of the run, or one log")
         parser.add_argument(
-            "-o", "--output", metavar="FILE", help=f"the report (default RUN_DIR/{REPORT_NAME})"
+            "run_dir",
+            metavar="RUN_DIR",
+            help="folder of the run, one log, or an address of one (s3://, gs://, hf://)",
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help=f"the report (default RUN_DIR/{REPORT_NAME}; of an address ./{REPORT_NAME})",
         )
         parser.add_argument(
             "--json", metavar="FILE", help="write the diagnosis as JSON (- is standard output)"
@@ -69,8 +76,17 @@ class Analyze:
 def _write_report(diagnosis: "Diagnosis", args: argparse.Namespace) -> Path:
     if args.output:
         return diagnosis.to_html(args.output)
-    folder = Path(args.run_dir)
-    folder = folder if folder.is_dir() else folder.parent
+    from forensics.remote import is_remote, locate
+
+    where = locate(args.run_dir)
+    if is_remote(where):
+        if not args.quiet:
+            print(
+                f"forensics: nothing is written to {where}; the report goes to ./{REPORT_NAME}",
+                file=sys.stderr,
+            )
+        return diagnosis.to_html(REPORT_NAME)
+    folder = where if where.is_dir() else where.parent
     if not os.access(folder, os.W_OK):
         # A run on read-only storage is still worth a report.
         print(

@@ -17,7 +17,11 @@ class TimelineCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("run_dir", metavar="RUN_DIR", help="folder of the run, or one log")
+        parser.add_argument(
+            "run_dir",
+            metavar="RUN_DIR",
+            help="folder of the run, one log, or an address of one (s3://, gs://, hf://)",
+        )
         parser.add_argument(
             "--csv", metavar="FILE", help="write the merged metrics, one row per step"
         )

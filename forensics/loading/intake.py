@@ -10,6 +10,7 @@ import forensics.readers
 from forensics import registry
 from forensics.checkpoints import Discovery
 from forensics.errors import UnreadableFile
+from forensics.loading.fetching import fetched
 from forensics.readers._base import Probe, Progress, Reader, Reading
 from forensics.run import FileRecord, Note
 from forensics.tree import FoundFile, Tree
@@ -123,21 +124,22 @@ def _offer(
     probe = Probe(tree.root / file.path, tree.root, file.size)
     done = _Counted(progress)
     faults: list[Note] = []
-    for reader in readers:
-        try:
-            if reader.sniff(probe):
-                reading = reader.read(probe, done)
-                done.up_to(file.size)
-                return Source(file.path, reader.name, reading), []
-        except UnreadableFile as error:
-            faults.append(Note(_without_path(f"{error}", file.path), file.path))
-        except OSError as error:
-            faults.append(Note(f"could not be read ({error.strerror or error})", file.path))
-            break
-        except Exception as error:
-            if strict:
-                raise
-            faults.append(Note(f"could not be read ({type(error).__name__})", file.path))
+    with fetched(probe) as at_hand:
+        for reader in readers:
+            try:
+                if reader.sniff(probe):
+                    reading = reader.read(at_hand.whole(), done)
+                    done.up_to(file.size)
+                    return Source(file.path, reader.name, reading), []
+            except UnreadableFile as error:
+                faults.append(Note(_without_path(f"{error}", file.path), file.path))
+            except OSError as error:
+                faults.append(Note(f"could not be read ({error.strerror or error})", file.path))
+                break
+            except Exception as error:
+                if strict:
+                    raise
+                faults.append(Note(f"could not be read ({type(error).__name__})", file.path))
     done.up_to(file.size)
     return None, faults[:1]
 

@@ -9,6 +9,7 @@ from forensics.loading.assembly import assemble
 from forensics.loading.distribution import distribute
 from forensics.loading.intake import Intake, all_readers, take_in
 from forensics.readers._base import Progress, Reader, no_progress
+from forensics.remote import locate
 from forensics.run import Note, Run
 from forensics.tree import Tree, grow
 
@@ -28,7 +29,7 @@ def load_runs(
     """Read everything in a folder, or one file, and tell its runs apart.
 
     Args:
-        path: A folder or a single log.
+        path: A folder, a single log, or an fsspec address of one.
         progress: Called with the number of bytes done since the last call.
         readers: Those to ask, in order; None: all there are.
         strict: Let a fault of a reader through instead of noting it.
@@ -38,8 +39,10 @@ def load_runs(
 
     Raises:
         NothingToAnalyse: The path is missing, may not be read, or holds nothing known.
+        UsageError: What is needed for this kind of address is not installed.
+        UnreadableFile: The store cannot be reached.
     """
-    root = Path(path)
+    root = locate(path)
     tree = _tree(root)
     found = discover(tree)
     intake = take_in(

@@ -42,6 +42,8 @@ def dialect_of(probe: Probe) -> Dialect | None:
     """How the file is written, None where it is no table of a training."""
     if not probe.size or probe.head.lstrip().startswith(_NOT_TABLES):
         return None
+    if decode_head(probe.head) is None:
+        return None
     head = probe.head if b"\n" in probe.head else _first_lines(probe)
     text = decode_head(head)
     if text is None:

@@ -31,7 +31,7 @@ def encoding_of(head: bytes) -> tuple[str, int]:
 def decode_head(head: bytes) -> str | None:
     """The first bytes as text, or None where the file is not text."""
     encoding, mark = encoding_of(head)
-    if encoding == "utf-8" and head.count(0) > len(head) // 10:
+    if head.count(0) > len(head) * (0.1 if encoding == "utf-8" else 0.9):
         return None
     text = head[mark:].decode(encoding, "replace").replace("\0", "")
     odd = text.count("\ufffd") + sum(text.count(chr(code)) for code in range(1, 9))

@@ -1,8 +1,4 @@
-"""Run directories that lie elsewhere: an fsspec address in place of a path.
-
-``s3://``, ``gs://``, ``hf://`` and ``memory://`` alike; `locate` gives what the readers and
-openers take for a `pathlib.Path`, and `RemoteFile` reads ranges without opening the whole.
-"""
+"""Addresses that are used like paths."""
 
 import io
 import stat
@@ -12,16 +8,20 @@ from datetime import datetime
 from functools import total_ordering
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
+from urllib.parse import unquote
 
-from forensics.errors import UsageError
+from forensics.errors import UnreadableFile
+from forensics.remote._files import open_remotely
+from forensics.remote._stores import answering, file_system
 
-BLOCK = 1 << 23
-"""Bytes asked for at a time: a request to a remote store takes long, however little it asks."""
+_HERE = "file://"
+"""Begins the address of a file of this machine, which is better read as such."""
 
 
 def is_remote(path: str | Path) -> bool:
     """True for an address rather than a local path."""
-    return isinstance(path, RemotePath) or "://" in str(path)
+    text = str(path)
+    return isinstance(path, RemotePath) or ("://" in text and not text.startswith(_HERE))
 
 
 def locate(path: str | Path) -> Path:
@@ -29,10 +29,16 @@ def locate(path: str | Path) -> Path:
 
     Raises:
         UsageError: fsspec, or what it needs for this kind of address, is not installed.
+        UnreadableFile: The store cannot be reached, or does not let us in.
     """
-    if isinstance(path, str):
-        return cast(Path, RemotePath(path)) if is_remote(path) else Path(path)
-    return path
+    if not isinstance(path, str):
+        return path
+    if is_remote(path):
+        try:
+            return cast(Path, RemotePath(path))
+        except OSError as error:
+            raise UnreadableFile(f"{path}: {error.strerror}") from error
+    return Path(unquote(path.removeprefix(_HERE)) if path.startswith(_HERE) else path)
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,15 @@ class RemotePath:
 
     def __init__(self, address: str) -> None:
         self._protocol, _, bare = address.partition("://")
+        self._lead = "/" if bare.startswith("/") else ""
         self._pure = PurePosixPath("/", bare.strip("/"))
         self._system = file_system(address)
 
     def __str__(self) -> str:
-        return f"{self._protocol}://{str(self._pure).lstrip('/')}"
+        return self._address(self._pure)
+
+    def _address(self, pure: PurePosixPath) -> str:
+        return f"{self._protocol}://{self._lead}{str(pure).lstrip('/')}"
 
     def __repr__(self) -> str:
         return f"RemotePath({str(self)!r})"
@@ -69,7 +79,7 @@ class RemotePath:
         return hash(str(self))
 
     def __truediv__(self, name: str | PurePosixPath) -> "RemotePath":
-        return RemotePath(f"{self._protocol}://{self._pure / name}")
+        return RemotePath(self._address(self._pure / name))
 
     @property
     def name(self) -> str:
@@ -89,7 +99,7 @@ class RemotePath:
     @property
     def parent(self) -> "RemotePath":
         """See `pathlib.PurePath.parent`."""
-        return RemotePath(f"{self._protocol}://{self._pure.parent}")
+        return RemotePath(self._address(self._pure.parent))
 
     def relative_to(self, other: "RemotePath") -> PurePosixPath:
         """See `pathlib.PurePath.relative_to`."""
@@ -100,19 +110,25 @@ class RemotePath:
         return self
 
     def exists(self) -> bool:
-        """See `pathlib.Path.exists`."""
-        return bool(self._system.exists(str(self)))
+        """See `pathlib.Path.exists`; a store that does not answer raises OSError."""
+        return bool(self._mode())
 
     def is_dir(self) -> bool:
         """See `pathlib.Path.is_dir`."""
-        return bool(self._system.isdir(str(self)))
+        return stat.S_ISDIR(self._mode())
 
     def is_file(self) -> bool:
         """See `pathlib.Path.is_file`."""
-        return bool(self._system.isfile(str(self)))
+        return stat.S_ISREG(self._mode())
+
+    def _mode(self) -> int:
+        try:
+            return self.stat().st_mode
+        except FileNotFoundError:
+            return 0
 
     def is_symlink(self) -> bool:
-        """Stores have no links."""
+        """Links are left out of listings."""
         return False
 
     def stat(self) -> RemoteStat:
@@ -120,30 +136,39 @@ class RemotePath:
 
         Raises:
             FileNotFoundError: There is nothing at the address.
+            OSError: The store does not say.
         """
-        return _stat_of(self._system.info(str(self)))
+        with answering(str(self)):
+            return _stat_of(self._system.info(str(self)))
+
+    def listing(self) -> list[tuple[str, RemoteStat]]:
+        """Name and kind of what lies in a folder, by name; links left out.
+
+        Raises:
+            OSError: The store does not list it, or not to the end.
+        """
+        with answering(str(self)):
+            own = self._system._strip_protocol(str(self)).rstrip("/")
+            entries = self._system.ls(str(self), detail=True)
+        named = [(str(e["name"]).rstrip("/"), e) for e in entries if not e.get("islink")]
+        # Some stores list the folder in itself.
+        inside = {PurePosixPath(n).name: _stat_of(e) for n, e in named if n != own}
+        return sorted(inside.items())
 
     def iterdir(self) -> Iterator["RemotePath"]:
         """See `pathlib.Path.iterdir`."""
-        own = self._system._strip_protocol(str(self)).rstrip("/")
-        for name in sorted(self._system.ls(str(self), detail=False)):
-            if name.rstrip("/") != own:  # some stores list the folder in itself
-                yield self / PurePosixPath(name).name
-
-    def walk(self) -> Iterator[tuple[str, RemoteStat]]:
-        """Every file below, by its path relative to here."""
-        own = self._system._strip_protocol(str(self)).rstrip("/")
-        for name, found in self._system.find(str(self), detail=True).items():
-            yield name.removeprefix(own).lstrip("/"), _stat_of(found)
+        for name, _ in self.listing():
+            yield self / name
 
     def open(self, mode: str = "rb", **text: Any) -> IO[Any]:
         """Open for reading, bytes or text."""
-        raw = self._system.open(str(self), "rb")
+        raw = open_remotely(str(self))
         return cast(IO[Any], raw if "b" in mode else io.TextIOWrapper(raw, **text))
 
     def read_bytes(self) -> bytes:
         """See `pathlib.Path.read_bytes`."""
-        return bytes(self._system.cat_file(str(self)))
+        with answering(str(self)):
+            return bytes(self._system.cat_file(str(self)))
 
     def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """See `pathlib.Path.read_text`."""
@@ -151,8 +176,11 @@ class RemotePath:
 
 
 def _stat_of(found: dict[str, Any]) -> RemoteStat:
-    kind = stat.S_IFDIR if found["type"] == "directory" else stat.S_IFREG
+    kind = _KINDS.get(found["type"], stat.S_IFIFO)  # a pipe, or something that is no better
     return RemoteStat(int(found.get("size") or 0), kind, _time_of(found))
+
+
+_KINDS = {"directory": stat.S_IFDIR, "file": stat.S_IFREG}
 
 
 def _time_of(found: dict[str, Any]) -> float:
@@ -164,49 +192,3 @@ def _time_of(found: dict[str, Any]) -> float:
         if isinstance(value, datetime):
             return value.timestamp()
     return 0.0
-
-
-def file_system(address: str) -> Any:
-    """The fsspec file system of an address.
-
-    Raises:
-        UsageError: fsspec, or what it needs for this kind of address, is not installed.
-    """
-    try:
-        from fsspec.core import url_to_fs
-
-        return url_to_fs(address)[0]
-    except ImportError as error:
-        raise UsageError(
-            f"{address}: reading it needs more than is installed ({error}); "
-            "pip install 'run-forensics[remote]' and the driver of this kind of address"
-        ) from error
-    except ValueError as error:
-        raise UsageError(f"{address}: {error}") from error
-
-
-class RemoteFile:
-    """A remote file, read by ranges."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._system = file_system(address)
-        self._size = int(self._system.info(address)["size"])
-        self._start, self._block = 0, b""
-
-    def read_into(self, buffer: memoryview, offset: int) -> int:
-        """Fill the buffer as far as the block at hand goes; 0 at the end of the file."""
-        inside = offset - self._start
-        if not 0 <= inside < len(self._block):
-            stop = min(offset + BLOCK, self._size)
-            if stop <= offset:
-                return 0
-            self._block = self._system.cat_file(self._address, start=offset, end=stop)
-            self._start, inside = offset, 0
-        piece = self._block[inside : inside + len(buffer)]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def close(self) -> None:
-        """Let go of the block."""
-        self._block = b""
