@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forensics.advice import advise
+from forensics.advice.checkpoints import starts
+from forensics.batches import limits_of, survey_captured, suspect_steps
 from forensics.case import Case
 from forensics.causes import rank
 from forensics.detectors import Thresholds, clip_facts, detect_all, learning_rate_facts
@@ -69,6 +71,9 @@ def analyze(
     thresholds: Thresholds | None = None,
     scan: str = "bisect",
     dask: str | None = None,
+    replay: str | Path | None = None,
+    device: str = "auto",
+    budget: float = 60.0,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Diagnose a run.
@@ -80,12 +85,16 @@ def analyze(
         scan: Which checkpoints are scanned: ``bisect`` (as few as show where the damage began),
             ``all`` or ``none``.
         dask: Address of a Dask scheduler that does the scanning; by default threads here.
+        replay: The user's replay file, which is run; or ``auto`` for a run whose model and batches
+            can be had without one. By default nothing is replayed.
+        device: Where the replay runs: ``auto``, ``cpu``, ``cuda`` or ``cuda:N``.
+        budget: Seconds that the replay may take.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
         NothingToAnalyse: No reader understands anything in it.
-        UsageError: It holds no run of that name, there is no such way to scan, or a threshold does
-            not exist.
+        UsageError: It holds no run of that name, there is no such way to scan, a threshold does
+            not exist, or there is no such replay file.
     """
     mode = _mode(scan)
     if isinstance(path, Run):
@@ -98,7 +107,10 @@ def analyze(
     worst = min(cases, key=_badness)
     rest = [_rank(c) for c in cases if c is not worst]
     rest += [_rank(_case(r, thresholds)) for r in others]
-    chosen = _rank(_scanned(worst, mode, dask, progress))
+    case = _audited(_scanned(worst, mode, dask, progress))
+    if replay is not None:
+        case = _replayed(case, replay, device, budget)
+    chosen = _rank(case)
     verdict = advise(
         chosen.case,
         chosen.hypotheses,
@@ -141,6 +153,41 @@ def _scanned(case: Case, mode: ScanMode, dask: str | None, progress: Progress | 
         unreadable=tuple(c.path for c in run.checkpoints if c.path in blamed),
         survey=facts,
     )
+
+
+def _audited(case: Case) -> Case:
+    """The case with what its captured batches hold; as it is where there are none."""
+    run = case.run
+    if not run.batches:
+        return case
+    suspects = suspect_steps(case.timeline, case.episodes, case.judgement)
+    found, notes = survey_captured(
+        run.path if run.path.is_dir() else run.path.parent,
+        run.batches,
+        suspects,
+        limits_of(run.config, case.tensors),
+    )
+    return replace(case, run=replace(run, notes=(*run.notes, *notes)), batches=found)
+
+
+def _replayed(case: Case, replay: str | Path, device: str, budget: float) -> Case:
+    """The case with what running the suspect batch again told."""
+    from forensics.replay import Start, check_call, make_plan, run_replay
+
+    check_call(str(replay), device, budget)
+    before, after = starts(case)
+    plan = make_plan(
+        case.run,
+        case.timeline,
+        case.judgement,
+        case.episodes,
+        [Start(c.path, c.step) for c in before],
+        [Start(c.path, c.step) for c in after],
+        source=str(replay),
+        device=device,
+        budget=budget,
+    )
+    return replace(case, replay=run_replay(plan))
 
 
 def _runs(path: str | Path, run: str | None, progress: Progress | None) -> list[Run]:

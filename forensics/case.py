@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from forensics.batch_facts import BatchSurvey
 from forensics.checkpoint_facts import CheckpointSurvey
 from forensics.findings import (
     ClipFacts,
@@ -11,6 +12,7 @@ from forensics.findings import (
     LearningRateFacts,
     TensorStats,
 )
+from forensics.replay_facts import ReplayFacts
 from forensics.run import Config, Run, TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
@@ -34,7 +36,9 @@ class Case:
     """Checkpoints of which nothing could be read."""
     survey: CheckpointSurvey | None = None
     """None: no checkpoint's values were looked at."""
-    replay: None = None
+    batches: BatchSurvey | None = None
+    """None: no batch was looked at."""
+    replay: ReplayFacts | None = None
     """None: nothing was replayed."""
     skipped: tuple[str, ...] = field(default=())
     """Checks that could not run, each with its reason."""

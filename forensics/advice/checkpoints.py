@@ -43,6 +43,30 @@ def last_healthy(case: Case, checkpoints: Sequence[CheckpointVerdict]) -> Checkp
     return max(usable, key=lambda c: _preference(case, c), default=None)
 
 
+def starts(case: Case) -> tuple[list[CheckpointVerdict], list[CheckpointVerdict]]:
+    """Finite checkpoints with a known step, written before the onset and after it, by step.
+
+    Before the onset the run was sound, so the latest of them is where a replay begins, even of a
+    run that recovered later.
+    """
+    checkpoints = judge_checkpoints(case)
+    bad = first_bad(checkpoints)
+    known = [
+        (c.step, c)
+        for c in checkpoints
+        if c.step is not None
+        and _is_usable(case, c)
+        and (bad is None or bad.step is None or c.step < bad.step)
+    ]
+    onset, after = case.judgement.onset_step, case.judgement.after_step
+    if onset is None:
+        return [c for _, c in known], []
+    early = [c for step, c in known if step < onset]
+    sure = [c for step, c in known if step < onset and (after is None or step <= after)]
+    before = [] if wrong_from_start(case) else sure or early
+    return before, [c for _, c in known if c not in before]
+
+
 def first_bad(checkpoints: Sequence[CheckpointVerdict]) -> CheckpointVerdict | None:
     """The earliest checkpoint found to hold non-finite values."""
     return next((c for c in checkpoints if c.state is CheckpointState.POISONED), None)

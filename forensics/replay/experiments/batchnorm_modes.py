@@ -1,0 +1,60 @@
+"""Do the running statistics of BatchNorm fit the data?
+
+The same batch in training and in evaluation mode, and in evaluation mode once more with the
+statistics taken anew over control batches.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from forensics.replay.errors import NotDone
+from forensics.replay.experiments._base import Experiment, Fields
+from forensics.replay.measures import batch_size, controls_of, has_batch_norm
+from forensics.replay.session import Session
+from forensics.replay_facts import ModeCheck
+
+RENEWED_OVER = 32
+"""Batches the statistics are taken anew over."""
+
+
+def _run(session: Session) -> Iterator[Fields]:
+    if not has_batch_norm(session.model):
+        raise NotDone("the model has no BatchNorm")
+    step = session.probe_step
+    batch = session.batches.load(step)
+    session.begin()
+    with torch.no_grad():
+        train = float(session.loss_of(batch))
+        session.begin()
+        session.model.eval()
+        evaluated = float(session.loss_of(batch))
+        with _from_scratch(session.model):
+            for control in controls_of(session, step, RENEWED_OVER):
+                session.loss_of(session.batches.load(control))
+        session.model.eval()
+        renewed = float(session.loss_of(batch))
+    session.begin()
+    yield {"modes": ModeCheck(step, train, evaluated, renewed, batch_size(batch))}
+
+
+@contextmanager
+def _from_scratch(model: nn.Module) -> Iterator[None]:
+    """Running statistics reset, then gathered as plain means over whatever runs inside."""
+    kind = nn.modules.batchnorm._BatchNorm  # the one common base there is
+    layers = [m for m in model.modules() if isinstance(m, kind) and m.track_running_stats]
+    usual = [layer.momentum for layer in layers]
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None
+    model.train()
+    try:
+        yield
+    finally:
+        for layer, momentum in zip(layers, usual, strict=True):
+            layer.momentum = momentum
+
+
+EXPERIMENT = Experiment("BatchNorm in both modes", 23, _run)

@@ -1,0 +1,71 @@
+"""Which single change makes the failure go away?
+
+The same stretch from the same checkpoint, one variable changed at a time; the smallest change that
+works names the cause. Where the failure does not come again by itself, changes that could bring it
+about are tried instead, and what comes closest to the log is told.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from forensics.replay.errors import NotDone
+from forensics.replay.experiments._base import Experiment, Fields
+from forensics.replay.session import Session
+from forensics.replay.stretch import fails, removes, replay, window
+from forensics.replay.variants import Change, variants
+from forensics.replay_facts import Counterfactual, Trajectory
+
+
+def _run(session: Session) -> Iterator[Fields]:
+    as_run = session.as_run
+    if as_run is None:
+        raise NotDone("the stretch could not be replayed with the run's own settings")
+    steps = window(session)
+    done: list[Counterfactual] = []
+    changes = list(variants(session))
+    for place, change in enumerate(changes):
+        began = time.monotonic()
+        try:
+            trajectory = replay(session, steps, change.knobs)
+        except NotDone as why:
+            rest = ", ".join(c.words for c in changes[place:])
+            raise NotDone(f"{rest}: {why}") from why
+        done.append(_judged(session, change, as_run, trajectory))
+        yield {"counterfactuals": tuple(done)}
+        if session.time_left() < 1.2 * (time.monotonic() - began) and place + 1 < len(changes):
+            rest = ", ".join(c.words for c in changes[place + 1 :])
+            raise NotDone(f"{rest}: no budget was left (--budget)")
+    session.begin()
+
+
+def _judged(
+    session: Session, change: Change, as_run: Trajectory, trajectory: Trajectory
+) -> Counterfactual:
+    plan = session.plan
+    failed = fails(plan, as_run.excess)
+    return Counterfactual(
+        variant=change.variant,
+        setting=change.setting,
+        before=change.before,
+        after=change.after,
+        trajectory=trajectory,
+        removes=failed and trajectory.complete and removes(plan, as_run.excess, trajectory.excess),
+        matches_log=_distance(session, trajectory),
+    )
+
+
+def _distance(session: Session, trajectory: Trajectory) -> float | None:
+    """Median distance of the replayed from the logged losses after the onset, in nats."""
+    plan = session.plan
+    gaps = []
+    for step, mine in zip(trajectory.steps, trajectory.loss, strict=True):
+        logged = plan.loss.at(step)
+        if logged is not None and math.isfinite(logged) and math.isfinite(mine):
+            gaps.append(abs(mine - logged))
+    return float(np.median(gaps)) if len(gaps) >= 4 else None
+
+
+EXPERIMENT = Experiment("counterfactuals", 40, _run)

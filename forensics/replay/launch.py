@@ -1,0 +1,130 @@
+"""The parent's side: starts the child, waits no longer than the budget, keeps what it found."""
+
+import contextlib
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from forensics.errors import UsageError
+from forensics.replay.memory import does_not_fit
+from forensics.replay.plan import ReplayPlan
+from forensics.replay_facts import ReplayFacts
+
+ADAPTERS = frozenset({"auto"})
+"""What may stand in place of a replay file: the run itself gives model and batches."""
+GRACE = 10.0
+"""Seconds past the budget for the step at hand to end and for torch to be imported."""
+
+
+def check_call(source: str, device: str, budget: float) -> None:
+    """Whether a replay can be asked for like this at all.
+
+    Raises:
+        UsageError: There is no such file or adapter, no such kind of device, or no budget.
+    """
+    if source not in ADAPTERS and not Path(source).is_file():
+        known = ", ".join(sorted(ADAPTERS))
+        raise UsageError(f"{source}: there is no such replay file (without one: {known})")
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
+        raise UsageError(f"--device {device}: it is auto, cpu, cuda or cuda:N")
+    if not 0 < budget < float("inf"):
+        raise UsageError(f"--budget {budget:g}: it is a number of seconds above zero")
+
+
+def run_replay(plan: ReplayPlan) -> ReplayFacts:
+    """Run the battery in a process of its own: user code may hang, crash or eat all memory."""
+    trouble = does_not_fit(plan)
+    if trouble:
+        return _nothing(plan, trouble)
+    with tempfile.TemporaryDirectory(prefix="forensics-replay-") as folder:
+        where = Path(folder)
+        (where / "plan").write_bytes(pickle.dumps(plan))
+        (where / "results").touch()
+        status, errors = _ran(plan, where)
+        facts = _last(where / "results")
+        ending = _ending(plan, status, errors, where / "traces")
+    if facts is None:
+        return _nothing(plan, ending or "the replay process ended without a word")
+    return replace(facts, failures=(*facts.failures, ending)) if ending else facts
+
+
+def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
+    """Exit status (None: stopped by us) and the end of what it wrote to standard error."""
+    command = [sys.executable, "-m", "forensics.replay.worker"]
+    command += [str(where / name) for name in ("plan", "results", "traces")]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    with (where / "errors").open("wb") as errors:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
+        try:
+            status: int | None = process.wait(plan.budget + GRACE)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            _stop(process)
+    text = (where / "errors").read_text("utf-8", "replace")
+    return status, text[-4000:]
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    """End the child and whatever it started (data loader workers)."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _last(results: Path) -> ReplayFacts | None:
+    """The newest complete record; our own child wrote the file."""
+    facts: ReplayFacts | None = None
+    with results.open("rb") as file:
+        while True:
+            try:
+                facts = pickle.load(file)
+            except (EOFError, pickle.UnpicklingError):
+                return facts
+
+
+def _ending(plan: ReplayPlan, status: int | None, errors: str, traces: Path) -> str:
+    """One line on how the child ended, '' where it ended well."""
+    if status == 0:
+        return ""
+    if status is None:
+        return f"{_hung_at(plan, traces)}: still running at the end of the budget; it was stopped"
+    if status == -signal.SIGKILL:
+        return f"{plan.source}: the replay ran out of memory (the system ended it)"
+    if status < 0:
+        return f"{plan.source}: the replay crashed ({signal.Signals(-status).name})"
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    return f"{plan.source}: the replay ended early: {lines[-1] if lines else f'status {status}'}"
+
+
+def _hung_at(plan: ReplayPlan, traces: Path) -> str:
+    """File and line of the user's code that was running, from the child's own trace."""
+    text = traces.read_text("utf-8", "replace") if traces.is_file() else ""
+    name = re.escape(Path(plan.source).name)
+    found = re.search(rf'File "[^"]*{name}", line (\d+) in (\w+)', text)
+    return f"{plan.source}:{found[1]}: {found[2]}" if found else plan.source
+
+
+def _nothing(plan: ReplayPlan, failure: str) -> ReplayFacts:
+    return ReplayFacts(
+        source=plan.source,
+        device="",
+        precision=plan.settings.precision,
+        seconds=0.0,
+        budget=plan.budget,
+        suspect_step=plan.suspect_step,
+        failures=(failure,),
+    )

@@ -1,0 +1,346 @@
+"""Session: the model, loaded once, and the means to put it back and to take a step.
+
+Every experiment gets the same session. It begins with `Session.begin`, which puts weights,
+optimizer state and random numbers back as the checkpoint holds them, and takes steps with
+`Session.train_step`, which changes one variable at most (`Knobs`).
+"""
+
+import copy
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from forensics.replay.batch_store import BatchStore
+from forensics.replay.errors import NotDone, ReplayError
+from forensics.replay.loaded_model import load_weights, restore_optimizer, usual_optimizer
+from forensics.replay.numerics import precision_of
+from forensics.replay.plan import ReplayPlan, Start
+from forensics.replay.rates import Rates
+from forensics.replay.spec import ReplaySpec
+from forensics.replay.stored_state import StoredState, read_state
+from forensics.replay_facts import LoadCheck, Trajectory
+
+SCALER_START = 2.0**16
+"""torch's GradScaler begins here."""
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What one replayed stretch changes from the run's own settings."""
+
+    rate: float = 1.0
+    """Multiple of the learning rate."""
+    warmup: int = 0
+    """Steps over which the rate rises from zero, counted from the first one replayed."""
+    clip: float | None = None
+    """Threshold of the global norm in place of the run's; None: the run's own."""
+    precision: str | None = None
+    """In place of the run's, the user's own autocast included."""
+    gradient_scale: float = 1.0
+    """Multiple of every gradient before clipping."""
+    skip: frozenset[int] = frozenset()
+    """Steps left out."""
+    beta2: float | None = None
+    eps: float | None = None
+    weight_decay: float | None = None
+    fresh_moments: bool = False
+    from_step_one: bool = False
+    """Moments kept, bias correction counted from one."""
+
+
+AS_RUN = Knobs()
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """One optimizer step."""
+
+    loss: float
+    grad_norm: float
+    """Before clipping, after unscaling."""
+    updated: bool = True
+    """False where the loss scaler skipped it."""
+
+
+@dataclass(eq=False)
+class _Snapshot:
+    """What `Session.begin` puts back; tensors on the CPU."""
+
+    weights: dict[str, torch.Tensor]
+    optimizer: dict[str, Any]
+    scale: float | None
+    rng: torch.Tensor | None
+
+
+@dataclass(eq=False)
+class Session:
+    """One model on one device, shared by all experiments."""
+
+    spec: ReplaySpec
+    plan: ReplayPlan
+    device: torch.device
+    deadline: float
+    """`time.monotonic` at which the budget ends."""
+    model: nn.Module = field(init=False)
+    optimizer: torch.optim.Optimizer = field(init=False)
+    batches: BatchStore = field(init=False)
+    rates: Rates = field(init=False)
+    loads: dict[str, LoadCheck] = field(default_factory=dict)
+    next_step: int = 0
+    """First step replayed from the main checkpoint; set by the alignment."""
+    alignment: str = ""
+    start: Start | None = None
+    """The checkpoint replayed from; None: freshly built weights."""
+    updates: int | None = None
+    """Optimizer steps done before ``start``, by Adam's counter."""
+    suspect: int | None = None
+    """Step of the suspect batch; the comparison narrows it down where the log has gaps."""
+    as_run: Trajectory | None = None
+    """The stretch with the run's own settings, once it was replayed."""
+    _main: _Snapshot = field(init=False)
+    _scale: float | None = None
+    _steady: int = 0
+
+    def __post_init__(self) -> None:
+        torch.manual_seed(self.plan.settings.seed or 0)
+        self.model = self.spec.build_model()
+        if not isinstance(self.model, nn.Module):
+            raise ReplayError(
+                f"{self.spec.source}: build_model returned {type(self.model).__name__}, "
+                "not a torch.nn.Module"
+            )
+        self.batches = BatchStore(self.spec, self.device)
+        self.suspect = self.plan.suspect_step
+        self.start = self.plan.before
+        stored = self._load(self.start) if self.start is not None else None
+        self.model.to(self.device).train()
+        self.optimizer = self._optimizer(stored)
+        if stored is not None and self.start is not None:
+            self._restore(stored, self.start)
+        self.rates = Rates.of(self.plan, self.optimizer, loaded=stored is not None)
+        self.next_step = 1 if self.spec.first_step is None else self.spec.first_step
+        self._main = self._taken(stored)
+
+    @property
+    def start_path(self) -> str:
+        """The checkpoint replayed from, '' for freshly built weights."""
+        return self.start.path if self.start is not None else ""
+
+    @property
+    def start_step(self) -> int | None:
+        """Its step."""
+        return self.start.step if self.start is not None else None
+
+    @property
+    def probe_step(self) -> int:
+        """An ordinary batch to measure with: the first one after the checkpoint."""
+        steps = self.spec.steps
+        if steps:
+            return next((s for s in steps if s != self.suspect), steps[0])
+        return self.next_step if self.next_step != self.suspect else self.next_step + 1
+
+    # -- loading -----------------------------------------------------------------------------
+
+    def _load(self, start: Start) -> StoredState:
+        state = read_state(self.plan.folder / start.path)
+        check = load_weights(self.model, state.weights, start)
+        self.loads[start.path] = check
+        if not check.fits:
+            wrong = [*check.missing[:3], *check.mismatched[:3]]
+            raise ReplayError(
+                f"{start.path}: it does not fit the model of {self.spec.source}: {'; '.join(wrong)}"
+            )
+        broken = [n for n, t in self.model.state_dict().items() if not _all_finite(t)]
+        if broken and start is self.start:
+            raise ReplayError(f"{start.path}: {broken[0]} is not finite; nothing starts from there")
+        return state
+
+    def _optimizer(self, stored: StoredState | None) -> torch.optim.Optimizer:
+        if self.spec.build_optimizer is not None:
+            return self.spec.build_optimizer(self.model)
+        saved = stored.optimizer if stored is not None else None
+        return usual_optimizer(self.model, self.plan.settings, saved)
+
+    def _restore(self, stored: StoredState, start: Start) -> None:
+        path = self.plan.folder / start.path
+        trouble: str | None
+        if self.spec.load_checkpoint is not None:
+            self.spec.load_checkpoint(self.model, self.optimizer, str(path))
+            trouble = None
+        else:
+            trouble = restore_optimizer(self.optimizer, stored)
+        check = self.loads[start.path]
+        kept = bool(self.optimizer.state)
+        self.loads[start.path] = LoadCheck(
+            **{
+                **vars(check),
+                "optimizer": None if not trouble and not kept else not trouble,
+                "optimizer_trouble": trouble or "",
+            }
+        )
+        counters = [float(s["step"]) for s in self.optimizer.state.values() if "step" in s]
+        self.updates = int(max(counters)) if counters else None
+
+    def _taken(self, stored: StoredState | None) -> _Snapshot:
+        scaler = stored.scaler if stored is not None else None
+        saved = scaler.get("scale") if scaler else None
+        usual = self.plan.settings.loss_scale or SCALER_START
+        fp16 = self.plan.settings.precision == "fp16"
+        return _Snapshot(
+            weights=_on_cpu(self.model.state_dict()),
+            optimizer=_copied(self.optimizer.state_dict()),
+            scale=float(saved or usual) if fp16 else None,
+            rng=stored.rng if stored is not None else None,
+        )
+
+    # -- state -------------------------------------------------------------------------------
+
+    def begin(self, knobs: Knobs = AS_RUN, seed: int | None = None) -> None:
+        """Put everything back as the checkpoint holds it, the knobs' settings applied."""
+        self.model.load_state_dict(self._main.weights)
+        self.model.train()
+        self.optimizer.load_state_dict(_copied(self._main.optimizer))
+        self._scale, self._steady = self._main.scale, 0
+        self._turn(knobs)
+        if seed is None and self._main.rng is not None:
+            torch.set_rng_state(self._main.rng)
+        else:
+            torch.manual_seed((self.plan.settings.seed or 0) if seed is None else seed)
+
+    def _turn(self, knobs: Knobs) -> None:
+        if knobs.fresh_moments:
+            self.optimizer.state.clear()
+        for group in self.optimizer.param_groups:
+            if knobs.beta2 is not None and "betas" in group:
+                group["betas"] = (group["betas"][0], knobs.beta2)
+            if knobs.eps is not None and "eps" in group:
+                group["eps"] = knobs.eps
+            if knobs.weight_decay is not None:
+                group["weight_decay"] = knobs.weight_decay
+        if knobs.from_step_one:
+            for state in self.optimizer.state.values():
+                if "step" in state:
+                    state["step"] = state["step"] * 0
+
+    @contextmanager
+    def weights_of(self, start: Start) -> Iterator[None]:
+        """The weights of another checkpoint for a while; the main ones come back after it."""
+        self.begin()
+        try:
+            self._load(start)
+            yield
+        finally:
+            self.begin()
+
+    # -- steps -------------------------------------------------------------------------------
+
+    def loss_of(self, batch: Any, knobs: Knobs = AS_RUN) -> torch.Tensor:
+        """The scalar training loss under the run's precision."""
+        kind = knobs.precision or self.plan.settings.precision
+        with precision_of(kind, self.device.type, forced=knobs.precision is not None):
+            loss = self.spec.compute_loss(self.model, batch)
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+            got = (
+                f"shape {tuple(loss.shape)}"
+                if isinstance(loss, torch.Tensor)
+                else type(loss).__name__
+            )
+            raise ReplayError(
+                f"{self.spec.source}: compute_loss returned {got}; it is to return a scalar tensor"
+            )
+        return loss.reshape(())
+
+    def backward(self, batch: Any, knobs: Knobs = AS_RUN) -> StepResult:
+        """Forward and backward; gradients are left unscaled and unclipped in the parameters."""
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss_of(batch, knobs)
+        scale = self._scale if (knobs.precision or "fp16") == "fp16" else None
+        if loss.requires_grad:
+            torch.autograd.backward(loss if scale is None else loss * scale)
+        factor = knobs.gradient_scale / (scale or 1.0)
+        grads = [p.grad for p in self.model.parameters() if p.grad is not None]
+        if factor != 1.0:
+            torch._foreach_mul_(grads, factor)
+        norm = torch.nn.utils.get_total_norm(grads) if grads else torch.zeros(())
+        return StepResult(float(loss.detach()), float(norm))
+
+    @property
+    def scale(self) -> float | None:
+        """The loss scale at hand; None: none is used."""
+        return self._scale
+
+    def train_step(self, step: int, knobs: Knobs = AS_RUN, since: int = 0) -> StepResult:
+        """One optimizer step on the batch of ``step``; ``since`` counts the steps replayed."""
+        return self.train_on(self.batches.load(step), step, knobs, since)
+
+    def train_on(self, batch: Any, step: int, knobs: Knobs = AS_RUN, since: int = 0) -> StepResult:
+        """One optimizer step on any batch, as if it were that of ``step``."""
+        self.check_time()
+        result = self.backward(batch, knobs)
+        if step in knobs.skip:
+            return result
+        if self._scale is not None and knobs.precision in (None, "fp16"):
+            if not _finite(result.grad_norm):
+                self._scale, self._steady = self._scale / 2, 0
+                return StepResult(result.loss, result.grad_norm, updated=False)
+            self._grow()
+        self._clip(result.grad_norm, knobs)
+        self.rates.apply(self.optimizer, step, knobs.rate * _ramp(knobs.warmup, since))
+        self.optimizer.step()
+        return result
+
+    def _grow(self) -> None:
+        """Torch's GradScaler doubles the scale after 2,000 good steps."""
+        self._steady += 1
+        if self._steady >= 2000 and self._scale is not None:
+            self._scale, self._steady = self._scale * 2, 0
+
+    def _clip(self, norm: float, knobs: Knobs) -> None:
+        threshold = self.plan.settings.clip if knobs.clip is None else knobs.clip
+        if threshold:
+            total = torch.tensor(norm)
+            parameters = [p for p in self.model.parameters() if p.grad is not None]
+            torch.nn.utils.clip_grads_with_norm_(parameters, threshold, total)
+
+    # -- budget ------------------------------------------------------------------------------
+
+    def time_left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.deadline - time.monotonic()
+
+    def check_time(self) -> None:
+        """Raises NotDone when the budget is spent."""
+        if self.time_left() <= 0:
+            raise NotDone(f"the budget of {self.plan.budget:g} s was spent (--budget)")
+
+
+def _all_finite(tensor: torch.Tensor) -> bool:
+    return not tensor.is_floating_point() or bool(torch.isfinite(tensor).all())
+
+
+def _finite(value: float) -> bool:
+    return value - value == 0
+
+
+def _ramp(warmup: int, since: int) -> float:
+    return min(1.0, (since + 1) / warmup) if warmup else 1.0
+
+
+def _on_cpu(state: dict[str, Any]) -> dict[str, Any]:
+    return {
+        k: v.detach().to("cpu", copy=True) if isinstance(v, torch.Tensor) else copy.deepcopy(v)
+        for k, v in state.items()
+    }
+
+
+def _copied(state: dict[str, Any]) -> dict[str, Any]:
+    """An optimizer's state dict on the CPU, sharing nothing with it."""
+    return {
+        "state": {index: _on_cpu(s) for index, s in state["state"].items()},
+        "param_groups": copy.deepcopy(state["param_groups"]),
+    }
