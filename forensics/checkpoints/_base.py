@@ -114,6 +114,9 @@ class StoredTensor:
     """'' for raw bytes; else the name of a registered decoder (HDF5 chunks, deflated members)."""
     rank: int | None = None
     """The rank that wrote it, where every rank keeps a copy."""
+    stride: tuple[int, ...] = ()
+    """Elements between neighbours, by dimension, where its bytes lie in another order than its
+    elements (a transposed view) or stand for several of them (an expanded one); () in order."""
 
     @property
     def size(self) -> int:

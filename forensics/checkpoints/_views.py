@@ -6,7 +6,7 @@ whatever order, is one extent, and one that repeats bytes covers them once.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forensics.checkpoints._base import DType, Extent, Role, StoredTensor
 
@@ -67,7 +67,9 @@ def tensor_of(
         return unread(dtype, lengths, "reaches beyond its storage")
     runs = _runs(lengths, steps, span)
     places = [((start + first) * itemsize, count * itemsize) for first, count in runs]
-    return _cut(places, storage, itemsize, dtype, lengths)
+    found = _cut(places, storage, itemsize, dtype, lengths)
+    in_order = len(runs) > 1 or _is_in_order(lengths, steps)
+    return found if in_order else replace(found, stride=steps)
 
 
 def unread(dtype: DType, shape: Sequence[int], why: str) -> StoredTensor:
@@ -116,6 +118,12 @@ def _runs(shape: tuple[int, ...], stride: tuple[int, ...], span: int) -> list[tu
     if math.prod(n for _, n in dims) > MAX_RUNS:
         return [(0, span)]
     return [(first, block) for first in _starts(dims)]
+
+
+def _is_in_order(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
+    """True where neighbours in the last dimension are neighbours in the file, and so on."""
+    wanted = contiguous(shape)
+    return all(n == 1 or s == w for n, s, w in zip(shape, stride, wanted, strict=True))
 
 
 def _starts(dims: list[tuple[int, int]]) -> Iterator[int]:
