@@ -16,8 +16,10 @@ class Oddity(StrEnum):
     OVERLONG = "overlong"
     REPEATED_SAMPLE = "repeated_sample"
     REPEATED_NGRAM = "repeated_ngram"
+    TOKEN_NOISE = "token_noise"  # ids spread far more evenly than the controls'
     CONSTANT_SAMPLE = "constant_sample"
     CLASS_COUNTS = "class_counts"  # classes far from the controls' (one class only)
+    LABELS_SORTED = "labels_sorted"  # of all batches together: one class after the other
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class BatchAudit:
     suspect: bool
     """True for the batches of the suspect steps, False for controls."""
     findings: tuple[BatchFinding, ...] = ()
+    checked: tuple[Oddity, ...] = ()
+    """What it could be checked for; a finding that is absent says nothing about the others."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,10 @@ class BatchSurvey:
     """What all batches show alike: a fault of the whole data, or how the data are meant to be."""
     class_shares: tuple[float, ...] = ()
     """Of each label over all batches, largest first; empty where the labels are not classes."""
+    labels_counted: int = 0
+    """Labels behind `class_shares`."""
+    checked: tuple[Oddity, ...] = ()
+    """What the batches could be checked for together."""
     unchecked: tuple[str, ...] = field(default=())
     """What could not be checked, each with its reason."""
 

@@ -1,0 +1,1 @@
+"""Checks of batches: one file each, ending in a `Check`."""
