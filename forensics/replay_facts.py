@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from forensics.batch_facts import BatchSurvey
+
 
 class Role(StrEnum):
     """Which checkpoint a batch was measured at."""
@@ -147,6 +149,8 @@ class AsRun:
     """`Trajectory.excess` of the logged losses; NaN where too few were logged."""
     reproduces: bool | None
     """Whether the failure came again; None: the stretch did not reach it."""
+    matches_log: float | None = None
+    """Median distance from the logged losses in nats; None: too few were logged."""
 
 
 class Variant(StrEnum):
@@ -154,6 +158,7 @@ class Variant(StrEnum):
 
     RATE_THIRD = "rate_third"
     RATE_TENTH = "rate_tenth"
+    RATE_TEN_TIMES = "rate_ten_times"
     WARMUP = "warmup"
     CLIP_ONE = "clip_one"
     CLIP_P90 = "clip_p90"
@@ -344,6 +349,8 @@ class ReplayFacts:
     moments: MomentCheck | None = None
     modes: ModeCheck | None = None
     ranks: Ranks | None = None
+    audit: BatchSurvey | None = None
+    """The contents of the suspect batch and its controls, as the replay file loads them."""
     seconds_of: Mapping[str, float] = field(default_factory=dict)
     """Experiment -> wall time."""
     left_out: tuple[str, ...] = ()

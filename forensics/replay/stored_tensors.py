@@ -49,7 +49,8 @@ def _read(tensor: StoredTensor) -> torch.Tensor:
     if len(extents) == 1 and not tensor.decoder and "://" not in extents[0].path:
         extent = extents[0]
         # Copy on write: the file is never changed, and pages are read when they are used.
-        raw: NDArray[np.uint8] = np.memmap(extent.path, np.uint8, "c", extent.offset, (extent.nbytes,))
+        place = (extent.offset, (extent.nbytes,))
+        raw: NDArray[np.uint8] = np.memmap(extent.path, np.uint8, "c", *place)
     else:
         raw = np.frombuffer(bytearray(b"".join(bytes(c) for c in decoded_chunks(tensor))), np.uint8)
     flat = torch.from_numpy(raw)

@@ -124,3 +124,11 @@ def _harmless(plan: ReplayPlan) -> float:
     first = next((v for v in plan.loss.values if math.isfinite(v)), plan.level)
     fallen = max(0.0, first - plan.level)
     return max(8 * (plan.noise or 0.0), 0.1 * abs(plan.level), 0.3 * fallen, 1e-6)
+
+
+def distance_from_log(plan: ReplayPlan, trajectory: Trajectory) -> float | None:
+    """Median distance of the replayed from the logged losses in nats; None: under four points."""
+    pairs = zip(trajectory.steps, trajectory.loss, strict=True)
+    gaps = [abs(mine - logged) for s, mine in pairs if (logged := plan.loss.at(s)) is not None]
+    finite = [gap for gap in gaps if math.isfinite(gap)]
+    return float(np.median(finite)) if len(finite) >= 4 else None

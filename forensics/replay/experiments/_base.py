@@ -17,7 +17,7 @@ class Experiment:
     name: str
     """A few words for the report, such as 'suspect against control batches'."""
     order: int
-    """10 looks at what was loaded, 20 single forward passes, 30 a stretch of training, 40 several."""
+    """10 what was loaded, 20 single forward passes, 30 a stretch of training, 40 several."""
     run: Callable[[Session], Iterator[Fields]]
     """Yields what it found so far: a spent budget keeps all that was yielded.
 

@@ -5,16 +5,13 @@ works names the cause. Where the failure does not come again by itself, changes 
 about are tried instead, and what comes closest to the log is told.
 """
 
-import math
 import time
 from collections.abc import Iterator
-
-import numpy as np
 
 from forensics.replay.errors import NotDone
 from forensics.replay.experiments._base import Experiment, Fields
 from forensics.replay.session import Session
-from forensics.replay.stretch import fails, removes, replay, window
+from forensics.replay.stretch import distance_from_log, fails, removes, replay, window
 from forensics.replay.variants import Change, variants
 from forensics.replay_facts import Counterfactual, Trajectory
 
@@ -53,19 +50,8 @@ def _judged(
         after=change.after,
         trajectory=trajectory,
         removes=failed and trajectory.complete and removes(plan, as_run.excess, trajectory.excess),
-        matches_log=_distance(session, trajectory),
+        matches_log=distance_from_log(session.plan, trajectory),
     )
-
-
-def _distance(session: Session, trajectory: Trajectory) -> float | None:
-    """Median distance of the replayed from the logged losses after the onset, in nats."""
-    plan = session.plan
-    gaps = []
-    for step, mine in zip(trajectory.steps, trajectory.loss, strict=True):
-        logged = plan.loss.at(step)
-        if logged is not None and math.isfinite(logged) and math.isfinite(mine):
-            gaps.append(abs(mine - logged))
-    return float(np.median(gaps)) if len(gaps) >= 4 else None
 
 
 EXPERIMENT = Experiment("counterfactuals", 40, _run)

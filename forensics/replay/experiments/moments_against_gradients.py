@@ -74,9 +74,7 @@ def _logged_ratio(session: Session) -> tuple[float | None, float | None]:
 
 
 def _fed_norm(session: Session) -> float | None:
-    """Sqrt of the sum of vhat over all tensors: the norm that the optimizer was fed, after
-    clipping.
-    """
+    """Root of the sum of vhat over all tensors: the clipped norm that the optimizer was fed."""
     total = 0.0
     for state, beta2, _ in _moments(session).values():
         total += float(state["exp_avg_sq"].double().sum()) / _grown(beta2, state)

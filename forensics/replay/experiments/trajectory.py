@@ -12,7 +12,7 @@ import numpy as np
 from forensics.replay.experiments._base import Experiment, Fields
 from forensics.replay.plan import Failure, Logged
 from forensics.replay.session import Session
-from forensics.replay.stretch import excess, fails, replay, window
+from forensics.replay.stretch import distance_from_log, excess, fails, replay, window
 from forensics.replay_facts import AsRun, Trajectory
 
 ROUNDING = 5e-4
@@ -43,6 +43,7 @@ def compared(session: Session, trajectory: Trajectory) -> AsRun:
         parts_at=next((s for s, mine, logged in pairs if not _close(mine, logged)), None),
         logged_excess=excess(plan, steps, logged_losses, []) if len(pairs) >= 2 else math.nan,
         reproduces=_reproduces(session, trajectory),
+        matches_log=distance_from_log(plan, trajectory),
     )
 
 
