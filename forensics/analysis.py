@@ -16,6 +16,8 @@ from forensics.errors import UsageError
 from forensics.findings import Hypothesis, Outcome
 from forensics.loading import load_runs
 from forensics.outcome import judge
+from forensics.remote import is_remote
+from forensics.replay import Start, check_call, make_plan, run_replay
 from forensics.run import Note, Run
 from forensics.scan import ScanMode
 from forensics.scan.cluster import dask_executor
@@ -74,6 +76,7 @@ def analyze(
     replay: str | Path | None = None,
     device: str = "auto",
     budget: float = 60.0,
+    suspect_step: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Diagnose a run.
@@ -89,6 +92,7 @@ def analyze(
             can be had without one. By default nothing is replayed.
         device: Where the replay runs: ``auto``, ``cpu``, ``cuda`` or ``cuda:N``.
         budget: Seconds that the replay may take.
+        suspect_step: Step whose batch the replay suspects; by default the one at the onset.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
@@ -97,6 +101,7 @@ def analyze(
             not exist, or there is no such replay file.
     """
     mode = _mode(scan)
+    ask = None if replay is None else _Replay(str(replay), device, budget, suspect_step)
     if isinstance(path, Run):
         runs, others = [path], []
     else:
@@ -108,8 +113,8 @@ def analyze(
     rest = [_rank(c) for c in cases if c is not worst]
     rest += [_rank(_case(r, thresholds)) for r in others]
     case = _audited(_scanned(worst, mode, dask, progress))
-    if replay is not None:
-        case = _replayed(case, replay, device, budget)
+    if ask is not None:
+        case = _replayed(case, ask)
     chosen = _rank(case)
     verdict = advise(
         chosen.case,
@@ -170,22 +175,39 @@ def _audited(case: Case) -> Case:
     return replace(case, run=replace(run, notes=(*run.notes, *notes)), batches=found)
 
 
-def _replayed(case: Case, replay: str | Path, device: str, budget: float) -> Case:
-    """The case with what running the suspect batch again told."""
-    from forensics.replay import Start, check_call, make_plan, run_replay
+@dataclass(frozen=True)
+class _Replay:
+    """What was asked to be replayed; refused at once where it cannot be."""
 
-    check_call(str(replay), device, budget)
+    source: str
+    device: str
+    budget: float
+    suspect: int | None
+
+    def __post_init__(self) -> None:
+        check_call(self.source, self.device, self.budget)
+
+
+def _replayed(case: Case, ask: _Replay) -> Case:
+    """The case with what running the suspect batch again told."""
+    line, run = case.timeline, case.run
+    if is_remote(run.path):
+        raise UsageError(f"{run.path}: a replay needs the run on this machine; copy it here first")
+    if ask.suspect is not None and not line.first_step <= ask.suspect <= line.last_step:
+        logged = f"steps {line.first_step} to {line.last_step}"
+        raise UsageError(f"step {ask.suspect} cannot be replayed: the run logged {logged}")
     before, after = starts(case)
     plan = make_plan(
-        case.run,
-        case.timeline,
+        run,
+        line,
         case.judgement,
         case.episodes,
         [Start(c.path, c.step) for c in before],
         [Start(c.path, c.step) for c in after],
-        source=str(replay),
-        device=device,
-        budget=budget,
+        source=ask.source,
+        device=ask.device,
+        budget=ask.budget,
+        suspect=ask.suspect,
     )
     return replace(case, replay=run_replay(plan))
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensics.findings import Episode, Hypothesis, Outcome, Symptom
+from forensics.replay_facts import ReplayFacts
 from forensics.report import html_report, json_report, markdown_report
 from forensics.report.figures import draw_timeline
-from forensics.tables import tensor_table
+from forensics.tables import counterfactual_table, tensor_table
 from forensics.verdict import CheckpointVerdict, Recommendation, Verdict
 
 if TYPE_CHECKING:
@@ -66,6 +67,17 @@ class Diagnosis:
     def tensors(self) -> "pd.DataFrame":
         """One row per scanned tensor; no rows where no checkpoint was scanned."""
         return tensor_table(self.verdict.case.tensors or ())
+
+    @property
+    def replay(self) -> ReplayFacts | None:
+        """What replaying the run told; None where nothing was replayed."""
+        return self.verdict.case.replay
+
+    @property
+    def counterfactuals(self) -> "pd.DataFrame":
+        """One row for each change that was replayed; no rows where none was."""
+        facts = self.verdict.case.replay
+        return counterfactual_table(facts.counterfactuals if facts is not None else ())
 
     def to_dict(self) -> dict[str, Any]:
         """The diagnosis as CONTRACT.md's JSON object."""

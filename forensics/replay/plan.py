@@ -136,6 +136,7 @@ def make_plan(
     source: str,
     device: str,
     budget: float,
+    suspect: int | None = None,
 ) -> ReplayPlan:
     """Decide what to replay.
 
@@ -149,10 +150,15 @@ def make_plan(
         source: Path of the replay file or name of an adapter.
         device: ``auto``, ``cpu`` or ``cuda:N``.
         budget: Seconds the replay may take.
+        suspect: The step whose batch is suspect, where the user names it.
     """
     loss = timeline.get(Signal.TRAIN_LOSS)
     onset = judgement.onset_step
-    suspect, search_from = _suspect(judgement, episodes)
+    if suspect is None:
+        suspect, search_from = _suspect(judgement, episodes)
+    else:
+        search_from = suspect
+        healthy = [h for h in healthy if h.step is not None and h.step < suspect]
     level, noise = _level(loss, onset)
     root = run.path if run.path.is_dir() else run.path.parent
     return ReplayPlan(
