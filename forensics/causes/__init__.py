@@ -90,7 +90,7 @@ def _hypothesis(
         title=cause.title,
         family=cause.family.value,
         probability=probability,
-        status=_status(probability),
+        status=_status(probability, seen),
         evidence=evidence,
         missing=tuple(dict.fromkeys(unchecked + cause.needs)),
         verify=cause.verify(case),
@@ -100,7 +100,12 @@ def _hypothesis(
     )
 
 
-def _status(probability: float) -> Status:
+def _status(probability: float, seen: list[tuple[Clue, Seen]]) -> Status:
+    """Proven or ruled out by an intervention, else by its probability."""
+    if any(clue.refutes and look.holds is False for clue, look in seen):
+        return Status.RULED_OUT
+    if probability >= POSSIBLE and any(clue.confirms and look.holds for clue, look in seen):
+        return Status.CONFIRMED
     if probability >= LIKELY:
         return Status.LIKELY
     return Status.POSSIBLE if probability >= POSSIBLE else Status.RULED_OUT

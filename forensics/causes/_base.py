@@ -12,6 +12,9 @@ from forensics.findings import Change
 WEAK, MODERATE, STRONG, DECISIVE = 0.5, 1.0, 2.0, 4.0
 """ln P(clue | cause) / P(clue | other causes): odds of about 1.6, 2.7, 7.4 and 55 to one."""
 
+PROVEN = 8.0
+"""Weight of an intervention: the run was replayed with this one thing changed."""
+
 
 class Family(StrEnum):
     """Group of CONTRACT's table of causes."""
@@ -56,6 +59,22 @@ class Clue:
     """Nats added where it was checked and does not hold."""
     group: str = ""
     """Of the clues of one group only the strongest counts, since they are correlated."""
+    confirms: bool = False
+    """Where it holds, the cause is proven: an intervention showed it."""
+    refutes: bool = False
+    """Where it was checked and does not hold, the cause is ruled out."""
+
+
+def proof(name: str, look: Look, *, refutes: bool = True) -> Clue:
+    """An intervention that proves the cause where it holds.
+
+    Args:
+        name: The clue's.
+        look: What the replay showed.
+        refutes: It rules the cause out where it does not hold.
+    """
+    absent = -PROVEN if refutes else 0.0
+    return Clue(name, look, PROVEN, absent, group="replay", confirms=True, refutes=refutes)
 
 
 def no_change(_: Case) -> tuple[Change, ...]:

@@ -39,14 +39,16 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_clipping import clipping_tight
 from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary, gradient_shrank
+from forensics.causes._looks_growth import few_rows_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
-from forensics.causes._looks_moments import epsilon_dominates
+from forensics.causes._looks_moments import epsilon_dominates, updates_outrun_memory
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import broke_early, explains
+from forensics.causes._looks_replay_state import fresh_second_moment_removes, second_moment_stale
 from forensics.causes._looks_schedule import lr_steady
 from forensics.causes._looks_settings import (
     adaptive_optimizer,
@@ -128,6 +130,10 @@ CAUSE = Cause(
         Clue("no_warning", instant, -MODERATE),
         Clue("early", broke_early, -MODERATE),
         Clue("epsilon_dominates", epsilon_dominates, STRONG, group="epsilon"),
+        Clue("updates_outrun_memory", updates_outrun_memory, MODERATE),
+        Clue("few_rows_grew", few_rows_grew, WEAK),
+        proof("replay", fresh_second_moment_removes),
+        Clue("second_moment_stale", second_moment_stale, MODERATE, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,

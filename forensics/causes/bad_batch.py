@@ -32,10 +32,11 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_spike as spike
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_data import length_outlier
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_data import batch_bad_everywhere, damaged_batch
 from forensics.causes._spikes import main_spike, suspect_steps
 from forensics.causes._where import batch_words
 from forensics.causes._wording import at_step
@@ -83,6 +84,8 @@ CAUSE = Cause(
         Clue("in_first_points", spike.in_first_points, -STRONG),
         Clue("length_outlier", length_outlier, -STRONG),
         Clue("recovered_soon", spike.recovered_soon, WEAK, -MODERATE),
+        proof("replay", damaged_batch),
+        Clue("batch_bad_everywhere", batch_bad_everywhere, STRONG, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,

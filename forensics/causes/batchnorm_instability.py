@@ -30,10 +30,11 @@ References:
 """
 
 from forensics.case import Case
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family, proof
 from forensics.causes._looks_damage import statistics_bad
 from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_state import running_statistics_off
 from forensics.causes._looks_settings import batch_per_device_below
 from forensics.causes._looks_validation import overfitted, validation_form
 from forensics.findings import Change, Outcome
@@ -88,6 +89,7 @@ CAUSE = Cause(
         Clue("validation_apart", validation_form("gap_from_start"), MODERATE, group="form"),
         Clue("overfitted", overfitted, -STRONG),
         Clue("statistics_bad", statistics_bad, STRONG + MODERATE, -MODERATE),
+        proof("replay", running_statistics_off, refutes=False),
     ),
     verify=_verify,
     fix=_fix,

@@ -27,9 +27,10 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_scaling as scaling
-from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_damage import copies_differ
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_scale import scaled_by_ranks
 from forensics.causes._looks_resume import gradient_rescaled
 from forensics.causes._looks_validation import validation_form
 from forensics.findings import Outcome
@@ -75,6 +76,7 @@ CAUSE = Cause(
         Clue("rescaled", gradient_rescaled, WEAK, -WEAK, group="scale"),
         Clue("validation_flat", validation_form("flat", "gap_from_start"), WEAK),
         Clue("copies_differ", copies_differ, DECISIVE, -STRONG),
+        proof("replay", scaled_by_ranks),
     ),
     verify=_verify,
     fix=_fix,

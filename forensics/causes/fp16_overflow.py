@@ -38,9 +38,10 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_counters import scale_collapsed as scale_collapsed_in_save
 from forensics.causes._looks_gradients import gradient_infinite
+from forensics.causes._looks_growth import gains_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_non_finite import after_one_update, exact_zero, isolated_non_finite
 from forensics.causes._looks_outcome import explains
@@ -53,6 +54,7 @@ from forensics.causes._looks_precision import (
     steps_skipped,
     wide_precision,
 )
+from forensics.causes._looks_replay_precision import finite_in_float32
 from forensics.causes._wording import at_step
 from forensics.findings import Change, Outcome
 
@@ -106,7 +108,9 @@ CAUSE = Cause(
         Clue("after_one_update", after_one_update, MODERATE, group="numbers"),
         Clue("hidden_by_logger", exact_zero, WEAK, group="numbers"),
         Clue("rate_far_above_range", lr_far_above_range, -MODERATE),
+        Clue("gains_grew", gains_grew, WEAK),
         Clue("scale_in_save", scale_collapsed_in_save, DECISIVE, -MODERATE, group="scale"),
+        proof("replay", finite_in_float32),
     ),
     verify=_verify,
     fix=_fix,

@@ -27,9 +27,10 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_scaling as scaling
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_clipping import clipping_constant
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_scale import scaled_by_accumulation
 from forensics.findings import Outcome
 
 
@@ -72,6 +73,7 @@ CAUSE = Cause(
         Clue("first_is_multiple", scaling.first_loss_is_multiple, DECISIVE, -STRONG),
         Clue("ratio", scaling.training_is_multiple_of_validation, STRONG, -MODERATE),
         Clue("always_clipped", clipping_constant, WEAK),
+        proof("replay", scaled_by_accumulation),
     ),
     verify=_verify,
     fix=_fix,

@@ -36,7 +36,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_clipping import (
     clipping_loose,
     clipping_off,
@@ -54,6 +54,7 @@ from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_model import recurrent
 from forensics.causes._looks_moments import norm_at_clip, norm_beyond_clip
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains, from_the_start
+from forensics.causes._looks_replay_rate import clipping_removes
 from forensics.findings import Change, Outcome
 
 
@@ -107,6 +108,7 @@ CAUSE = Cause(
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
         Clue("norm_beyond_clip", norm_beyond_clip, STRONG, group="implied"),
         Clue("norm_at_clip", norm_at_clip, -STRONG, group="implied"),
+        proof("replay", clipping_removes),
     ),
     verify=_verify,
     fix=_fix,

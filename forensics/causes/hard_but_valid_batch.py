@@ -26,8 +26,9 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_spike as spike
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_data import valid_batch
 from forensics.causes._where import batch_words
 from forensics.findings import Outcome
 
@@ -66,6 +67,7 @@ CAUSE = Cause(
         Clue("recovered_soon", spike.recovered_soon, MODERATE, -STRONG, group="recovery"),
         Clue("in_first_points", spike.in_first_points, -STRONG),
         Clue("validation_unmoved", spike.validation_unmoved, WEAK, -MODERATE),
+        proof("replay", valid_batch),
     ),
     verify=_verify,
     fix=_fix,

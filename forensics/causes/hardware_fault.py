@@ -28,7 +28,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_spike as spike
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_damage import (
     broken_behind_optimizer,
     few_elements_differ,
@@ -36,9 +36,11 @@ from forensics.causes._looks_damage import (
     value_stands_out,
 )
 from forensics.causes._looks_data import non_finite_each_epoch, power_of_two_jump
+from forensics.causes._looks_last_update import moved_without_optimizer
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_state import does_not_happen_again
 from forensics.causes._looks_text import says
 from forensics.causes._where import onset_words
 from forensics.findings import Outcome
@@ -87,7 +89,9 @@ CAUSE = Cause(
         Clue("value_stands_out", value_stands_out, STRONG + MODERATE, -WEAK, group="values"),
         Clue("one_tensor_broken", one_tensor_broken, STRONG, -MODERATE, group="values"),
         Clue("broken_behind_optimizer", broken_behind_optimizer, DECISIVE, group="values"),
+        Clue("moved_without_optimizer", moved_without_optimizer, STRONG, group="values"),
         Clue("few_elements_differ", few_elements_differ, DECISIVE, group="copies"),
+        proof("replay", does_not_happen_again),
     ),
     verify=_verify,
     fix=_fix,

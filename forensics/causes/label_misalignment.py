@@ -27,7 +27,7 @@ References:
 """
 
 from forensics.case import Case
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
@@ -38,6 +38,7 @@ from forensics.causes._looks_learning import (
 from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny, lr_zero
 from forensics.causes._looks_loss_shape import initial_far_above_chance, plateau_level
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_data import labels_carry_nothing, labels_shifted
 from forensics.findings import Outcome
 
 
@@ -89,6 +90,8 @@ CAUSE = Cause(
         Clue("rate_zero", lr_zero, -STRONG, group="rate"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
         Clue("rate_far_too_high", lr_far_above_range, -STRONG, group="rate"),
+        proof("replay", labels_shifted),
+        Clue("labels_carry_nothing", labels_carry_nothing, STRONG, -WEAK),
     ),
     verify=_verify,
     fix=_fix,

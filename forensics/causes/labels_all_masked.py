@@ -28,8 +28,9 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_data import all_labels_masked
 from forensics.causes._looks_settings import batch_per_device_below
 from forensics.causes._where import broken_words
 from forensics.findings import Outcome
@@ -64,6 +65,7 @@ CAUSE = Cause(
         Clue("instant", broken.instant, WEAK, -STRONG),
         Clue("validation_finite", broken.validation_still_finite, MODERATE, -MODERATE),
         Clue("small_batch", batch_per_device_below(3), WEAK),
+        proof("replay", all_labels_masked),
     ),
     verify=_verify,
     fix=_fix,

@@ -40,7 +40,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_clipping import (
     clipping_frequent,
     clipping_saturated,
@@ -61,6 +61,7 @@ from forensics.causes._looks_loss_shape import (
 )
 from forensics.causes._looks_non_finite import calm_before_nan, isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
+from forensics.causes._looks_replay_rate import beyond_critical_rate, lower_rate_removes
 from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
 from forensics.causes._looks_schedule import (
     loss_follows_lr,
@@ -146,6 +147,8 @@ CAUSE = Cause(
         Clue("after_resume", soon_after_resume, -MODERATE, group="resume"),
         Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
         Clue("moved_far", moved_far, MODERATE, group="updates"),
+        proof("replay", lower_rate_removes),
+        Clue("beyond_critical_rate", beyond_critical_rate, MODERATE, -WEAK),
     ),
     verify=_verify,
     fix=_fix,

@@ -33,11 +33,12 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning_rate import lr_decayed_early, lr_tiny, lr_zero
 from forensics.causes._looks_loss_shape import repeated_events, validation_frozen
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_rate import higher_rate_removes
 from forensics.causes._looks_updates import updates_small, weights_frozen
 from forensics.causes._lr_ranges import documented_range
 from forensics.causes._wording import number
@@ -89,6 +90,7 @@ CAUSE = Cause(
         Clue("weights_frozen", weights_frozen, WEAK, group="frozen"),
         Clue("validation_frozen", validation_frozen, WEAK, -WEAK, group="frozen"),
         Clue("repeated_spikes", repeated_events, -STRONG),
+        proof("replay", higher_rate_removes),
     ),
     verify=_verify,
     fix=_fix,

@@ -27,8 +27,9 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_data import input_not_finite
 from forensics.causes._spikes import non_finite_steps
 from forensics.causes._where import broken_words
 from forensics.findings import Outcome
@@ -68,6 +69,7 @@ CAUSE = Cause(
         Clue("gradient_with_loss", data.gradient_broke_with_loss, MODERATE, -STRONG),
         Clue("isolated", broken.isolated_non_finite, MODERATE, group="recurrence"),
         Clue("each_epoch", data.non_finite_each_epoch, STRONG, -WEAK, group="recurrence"),
+        proof("replay", input_not_finite),
     ),
     verify=_verify,
     fix=_fix,

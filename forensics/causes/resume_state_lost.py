@@ -29,10 +29,11 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_resume as resume
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_counters import optimizer_counter_restarted
 from forensics.causes._looks_moments import second_moment_reset
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_replay_state import lost_state_brings_it
 from forensics.causes._looks_spike import gradient_built_up
 from forensics.causes._looks_text import says
 from forensics.causes._resumes import resume_step
@@ -90,6 +91,7 @@ CAUSE = Cause(
         Clue("gradient_built_up", gradient_built_up, -MODERATE),
         Clue("counter_restarted", optimizer_counter_restarted, DECISIVE, -MODERATE, group="state"),
         Clue("second_moment_reset", second_moment_reset, STRONG, group="state"),
+        proof("replay", lost_state_brings_it),
     ),
     verify=_verify,
     fix=_fix,

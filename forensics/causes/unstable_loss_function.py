@@ -33,7 +33,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_broke_first
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_non_finite import (
@@ -49,6 +49,7 @@ from forensics.causes._looks_precision import (
     scale_collapsed,
     wide_precision,
 )
+from forensics.causes._looks_replay_precision import unstable_operation
 from forensics.causes._looks_text import says
 from forensics.causes._wording import at_step
 from forensics.findings import Outcome
@@ -101,6 +102,7 @@ CAUSE = Cause(
             says(TextKind.LABEL_OUT_OF_RANGE, TextKind.INDEX_OUT_OF_RANGE, TextKind.DEVICE_ASSERT),
             -STRONG,
         ),
+        proof("replay", unstable_operation),
     ),
     verify=_verify,
     fix=_fix,

@@ -34,12 +34,13 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_large_at_first
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_model import attention_used
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, early, explains
+from forensics.causes._looks_replay_rate import warmup_removes
 from forensics.causes._looks_resume import failed_on_restarted_rate, resumed
 from forensics.causes._looks_settings import adaptive_optimizer
 from forensics.causes._looks_warmup import onset_around_warmup_end, warmup_absent, warmup_short
@@ -92,6 +93,7 @@ CAUSE = Cause(
         Clue("before_any_update", before_any_update, -DECISIVE),
         Clue("resumed", resumed, -MODERATE, group="resume"),
         Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
+        proof("replay", warmup_removes, refutes=False),
     ),
     verify=_verify,
     fix=_fix,

@@ -32,10 +32,11 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes import _facts as facts
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_grew
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_outcome import early, explains
+from forensics.causes._looks_replay_rate import no_decay_removes
 from forensics.causes._looks_settings import weight_decay_extreme, weight_decay_high
 from forensics.causes._looks_updates import weights_shrink
 from forensics.causes._looks_weights import weights_shrank
@@ -92,6 +93,7 @@ CAUSE = Cause(
         Clue("gradient_grew", gradient_grew, WEAK),
         Clue("early", early, -MODERATE),
         Clue("weights_shrank", weights_shrank, STRONG, -STRONG, group="shrank"),
+        proof("replay", no_decay_removes),
     ),
     verify=_verify,
     fix=_fix,

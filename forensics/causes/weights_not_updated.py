@@ -47,6 +47,7 @@ from forensics.causes._looks_loss_shape import (
 )
 from forensics.causes._looks_outcome import explains, from_the_start
 from forensics.causes._looks_precision import updates_rounded_away
+from forensics.causes._looks_replay_state import trains_when_replayed
 from forensics.causes._looks_updates import weights_frozen
 from forensics.causes._looks_weights import never_updated, rounded_away
 from forensics.findings import Outcome
@@ -93,6 +94,7 @@ CAUSE = Cause(
         Clue("repeated_spikes", repeated_events, -STRONG),
         Clue("never_updated", never_updated, DECISIVE, -DECISIVE, group="frozen"),
         Clue("rounded_away", rounded_away, STRONG),
+        Clue("trains_when_replayed", trains_when_replayed, WEAK, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,
