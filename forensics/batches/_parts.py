@@ -68,9 +68,8 @@ class Batch:
         return tuple(part for part in self.parts if part.kind in kinds)
 
     def is_per_token(self, labels: Part) -> bool:
-        """True where every token has its label."""
-        shapes = {part.values.shape for part in self.of(Kind.TOKENS)}
-        return labels.values.ndim > 1 and labels.values.shape in shapes
+        """True where the labels belong to tokens, be they those of the input or of an answer."""
+        return labels.values.ndim == 2 and bool(self.of(Kind.TOKENS))
 
 
 def recognise(named: Named, limits: Limits) -> Batch:

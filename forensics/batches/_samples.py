@@ -32,13 +32,15 @@ def _largest(block: Array) -> NDArray[np.float64]:
 
 
 def constant(values: Array) -> NDArray[np.bool_]:
-    """Which samples consist of one finite value alone, shape (samples,)."""
+    """Which samples consist of one value alone, NaN included, shape (samples,)."""
     return np.concatenate([_constant(block) for block in blocks(values)])
 
 
 def _constant(block: Array) -> NDArray[np.bool_]:
-    same: NDArray[np.bool_] = (block == block[:, :1]).all(axis=1) & np.isfinite(block[:, 0])
-    return same
+    same = block == block[:, :1]
+    if block.dtype.kind == "f" and np.isnan(block[:, 0]).any():
+        same |= np.isnan(block) & np.isnan(block[:, :1])
+    return np.asarray(same.all(axis=1))
 
 
 def lengths(values: Array, counts: NDArray[np.bool_] | None, padding: int | None) -> Array:

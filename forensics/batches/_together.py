@@ -11,6 +11,7 @@ from forensics.batch_facts import BatchFinding, Oddity
 from forensics.batches._base import Sight
 from forensics.batches._wording import number
 from forensics.batches.checks.class_counts import are_classes
+from forensics.batches.checks.input_scale import BYTES
 
 Sights = Mapping[tuple[Oddity, str], Sight]
 
@@ -96,7 +97,7 @@ def _levels(seen: Iterable[Sights]) -> dict[str, list[float]]:
     levels: dict[str, list[float]] = {}
     for sights in seen:
         for (oddity, tensor), sight in sights.items():
-            if oddity is Oddity.INPUT_SCALE and sight.level:
+            if oddity is Oddity.INPUT_SCALE and sight.level and sight.detail != BYTES:
                 levels.setdefault(tensor, []).append(sight.level)
     return levels
 

@@ -45,7 +45,7 @@ def _judge(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
         return None
     chief = max(sight.counts, key=lambda c: (sight.counts[c], c))
     surprise = _surprise(sight, chief, pooled)
-    ordinary = max(max(_surprise(c, k, pooled) for k in c.counts) for c in controls)
+    ordinary = max(_most_surprising(c, pooled - Counter(c.counts)) for c in controls)
     if surprise < max(IMPROBABLE, APART * ordinary):
         return None
     usual = pooled[chief] / pooled.total()
@@ -56,6 +56,10 @@ def _judge(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
     return BatchFinding(
         Oddity.CLASS_COUNTS, sight.tensor, capital(text), sight.share, sight.share, usual
     )
+
+
+def _most_surprising(control: Sight, others: Counter[int]) -> float:
+    return max(_surprise(control, label, others) for label in control.counts)
 
 
 def _surprise(sight: Sight, label: int, pooled: Counter[int]) -> float:

@@ -20,7 +20,7 @@ def _look(batch: Batch, limits: Limits) -> Iterable[Sight]:
     for part in batch.of(Kind.TOKENS, Kind.FEATURES):
         if part.values[0].size < LEAST_VALUES:
             continue
-        blank = constant(part.values)
+        blank = constant(part.values) & np.isfinite(part.values.reshape(len(part.values), -1)[:, 0])
         if part.kind is Kind.TOKENS:  # what is all padding is an empty sample
             first = part.values[:, 0]
             blank &= first != limits.padding if limits.padding is not None else True

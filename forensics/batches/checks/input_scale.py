@@ -16,12 +16,16 @@ from forensics.batches._wording import number, part_of
 FACTOR = 10.0
 """Smaller ratios are a matter of contrast, loudness or a rare sample."""
 
+BYTES = "bytes"
+"""Detail of pixels as the file has them: the model is what scales them."""
+
 
 def _look(batch: Batch, _: Limits) -> Iterable[Sight]:
     for part in batch.of(Kind.FEATURES, Kind.TARGETS):
         each = largest(part.values)
-        top, level = float(each.max()), float(np.median(each))
-        yield Sight(part.name, len(each), len(each), value=top, level=level, each=each)
+        top, level = float(each.max()), float(np.sort(each)[len(each) // 2])
+        detail = "" if part.values.dtype.kind == "f" else BYTES
+        yield Sight(part.name, len(each), len(each), top, level, detail=detail, each=each)
 
 
 def _judge(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:

@@ -15,8 +15,10 @@ UNMARKED = frozenset({-1, 255})
 """Values that many data sets use for 'ignore', where the configuration does not tell."""
 MOST_CLASSES = 1000
 """Different labels that are counted; more are tokens or numbers."""
-ENOUGH = 50
-"""Labels from which a class that was never seen is unusual."""
+ENOUGH = 6
+"""Control batches from which a class that was never seen is unusual."""
+FAR = 2
+"""Times the number of classes of the controls: the next number may be one more class."""
 
 
 def _look(batch: Batch, limits: Limits) -> Iterable[Sight]:
@@ -87,25 +89,28 @@ def _beyond(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
 
 
 def _never_seen(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
-    """Labels outside the controls' range, where those have met each of their classes often.
+    """Labels far outside the controls' range, where those have met each of their classes often.
 
-    By Good and Turing the chance that the next label is a new one is the share of labels met once;
-    where there is none, a new label is a fault rather than a rare class.
+    By Good and Turing the chance that the next batch brings a new class is the share of classes
+    met in one batch only; where there is none, a new label is a fault rather than a rare class.
     """
-    pooled: Counter[int] = Counter()
-    for control in controls:
-        pooled.update(control.counts)
-    if pooled.total() < ENOUGH or min(pooled.values()) < 2 or not all(c.counts for c in controls):
+    met = Counter(label for control in controls for label in control.counts)
+    if len(controls) < ENOUGH or len(met) < 2 or min(met.values()) < 2:
         return None
-    low, high = min(pooled), max(pooled)
-    wrong = {v: n for v, n in sight.counts.items() if not low <= v <= high and v not in UNMARKED}
+    low, high = min(*met, 0), max(met)
+    wrong = {
+        v: n
+        for v, n in sight.counts.items()
+        if not low <= v < FAR * (high + 1) and v not in UNMARKED
+    }
     if not wrong:
         return None
+    total = sum(sum(c.counts.values()) for c in controls)
     hits, strangest = sum(wrong.values()), max(wrong, key=abs)
     seen = Sight(sight.tensor, hits, sight.of)
     text = (
         f"{part_of(seen, 'label')} {_lie(hits)} outside {low:,} to {high:,} (such as "
-        f"{strangest:,}), the range of {pooled.total():,} labels of {len(controls):,} control "
+        f"{strangest:,}), the range of {total:,} labels of {len(controls):,} control "
         "batches."
     )
     return BatchFinding(

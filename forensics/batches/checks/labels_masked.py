@@ -22,9 +22,9 @@ def _look(batch: Batch, limits: Limits) -> Iterable[Sight]:
 
 
 def _may_be_ignored(label: int, part: Part, batch: Batch, limits: Limits) -> bool:
-    """True for a value that a loss may have been told to leave out."""
+    """True for a value that a loss may have been told to leave out; classes may be -1 and 1."""
     filler = batch.is_per_token(part) and label == limits.padding
-    return label < 0 or filler
+    return (label < 0 and part.values.ndim > 1) or filler
 
 
 def _judge(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
