@@ -208,8 +208,10 @@ def _replayed(case: Case, ask: _Replay) -> Case:
         device=ask.device,
         budget=ask.budget,
         suspect=ask.suspect,
+        limits=limits_of(run.config, case.tensors),
     )
-    return replace(case, replay=run_replay(plan))
+    facts = run_replay(plan)
+    return replace(case, replay=facts, batches=case.batches or facts.audit)
 
 
 def _runs(path: str | Path, run: str | None, progress: Progress | None) -> list[Run]:

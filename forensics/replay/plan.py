@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
+from forensics.batches import Limits
 from forensics.findings import Ending, Episode, EpisodeKind, Judgement, Outcome
 from forensics.run import Run
 from forensics.signals import Signal
@@ -116,6 +117,8 @@ class ReplayPlan:
     settings: Settings
     batches: tuple[str, ...] = ()
     """Captured batches, relative to the run directory."""
+    limits: Limits = field(default_factory=Limits)
+    """What the model takes, for the audit of batches."""
     resumed_at: tuple[int, ...] = ()
     """First steps of later attempts."""
 
@@ -137,6 +140,7 @@ def make_plan(
     device: str,
     budget: float,
     suspect: int | None = None,
+    limits: Limits | None = None,
 ) -> ReplayPlan:
     """Decide what to replay.
 
@@ -151,6 +155,7 @@ def make_plan(
         device: ``auto``, ``cpu`` or ``cuda:N``.
         budget: Seconds the replay may take.
         suspect: The step whose batch is suspect, where the user names it.
+        limits: What the model takes, where it is known.
     """
     loss = timeline.get(Signal.TRAIN_LOSS)
     onset = judgement.onset_step
@@ -180,6 +185,7 @@ def make_plan(
         rate=_logged(timeline.get(Signal.LR)),
         settings=_settings(run, timeline, onset),
         batches=run.batches,
+        limits=limits or Limits(),
         resumed_at=tuple(r.step for r in timeline.resumes),
     )
 
