@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from forensics.found import FoundCheckpoint as FoundCheckpoint
+from forensics.found import Note as Note
 from forensics.signals import Signal, signal_of
 
 if TYPE_CHECKING:
@@ -96,17 +98,6 @@ class TextEvidence:
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something the user should know about the evidence itself (never about the training)."""
-
-    text: str
-    source: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.source}: {self.text}" if self.source else self.text
-
-
-@dataclass(frozen=True)
 class FileRecord:
     """One line of the inventory: a file and what was read from it."""
 
@@ -116,21 +107,6 @@ class FileRecord:
     """Name of the reader, or '' where none took the file."""
     summary: str
     """What was read ('3 series, 1,200 points') or why nothing was."""
-
-
-@dataclass(frozen=True)
-class FoundCheckpoint:
-    """A checkpoint that lies in the run directory; nothing of it has been read."""
-
-    path: str
-    step: int | None
-    size: int
-    modified: float
-    """Seconds since the epoch."""
-    complete: bool = True
-    """False where the name or a missing index says that saving was not finished."""
-    epoch: int | None = None
-    """The epoch that the name gives, in the framework's own count."""
 
 
 @dataclass(frozen=True)

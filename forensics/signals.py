@@ -6,7 +6,7 @@ is `Signal.OTHER`, and what is known to carry nothing for a diagnosis is `Signal
 
 import re
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 
 class Signal(StrEnum):
@@ -194,14 +194,19 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     (r".*loss.*", Signal.LOSS_COMPONENT),
 )
-_COMPILED = tuple((re.compile(pattern), signal) for pattern, signal in _PATTERNS)
+
+
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], Signal], ...]:
+    """The patterns, compiled when the first tag is looked at: half of all commands see none."""
+    return tuple((re.compile(pattern), signal) for pattern, signal in _PATTERNS)
 
 
 @lru_cache(maxsize=8192)
 def classify(tag: str) -> Signal:
     """Map a raw tag to the quantity it most likely is, by its name alone."""
     name = normalise(tag)
-    for pattern, signal in _COMPILED:
+    for pattern, signal in _compiled():
         if pattern.fullmatch(name):
             return signal
     return Signal.OTHER
@@ -217,7 +222,7 @@ LOWER_IS_BETTER = frozenset(
     }
 )
 
-_VALIDATION_DIR = re.compile(r"(?:^|/)(?:validation|valid|val|eval|test|dev)/[^/]+$", re.IGNORECASE)
+_VALIDATION_DIR = r"(?i:(?:^|/)(?:validation|valid|val|eval|test|dev)/[^/]+$)"
 _TO_VALIDATION = {
     Signal.TRAIN_LOSS: Signal.EVAL_LOSS,
     Signal.TRAIN_LOSS_EPOCH: Signal.EVAL_LOSS,
@@ -232,6 +237,6 @@ def signal_of(tag: str, source: str) -> Signal:
     Keras and fairseq write the same tag into ``train/`` and into ``validation/``.
     """
     signal = classify(tag)
-    if not tag.lower().startswith("train") and _VALIDATION_DIR.search(source):
+    if not tag.lower().startswith("train") and re.search(_VALIDATION_DIR, source):
         return _TO_VALIDATION.get(signal, signal)
     return signal

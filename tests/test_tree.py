@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from forensics.tree import grow, natural_key
+from forensics.natural_order import natural_key
+from forensics.tree import grow
 
 
 def write(root, *paths):

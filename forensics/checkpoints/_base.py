@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from forensics.run import Note
+from forensics.found import Note
 
 
 class DType(StrEnum):
@@ -125,6 +125,17 @@ class StoredTensor:
         for length in self.shape:
             total *= length
         return total
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A tensor of which the save says that it is a parameter of a module."""
+
+    tensor: StoredTensor
+
+
+Key = int | str
+"""How an optimizer counts its parameters: by number, or by name."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from forensics.checkpoints._base import Opened, StoredTensor
-from forensics.run import Note
+from forensics.found import Note
 
 MOST_TIMES = 8
 FREE = 64 << 20

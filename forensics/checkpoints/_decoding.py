@@ -10,10 +10,9 @@ from typing import BinaryIO
 
 import numpy as np
 
+from forensics.checkpoints import _hdf5, _zip
 from forensics.checkpoints._base import Extent, StoredTensor
-from forensics.checkpoints._hdf5 import values_of
 from forensics.checkpoints._reading import open_regular, read_at, reason
-from forensics.checkpoints._zip import inflated
 from forensics.errors import UnreadableFile
 from forensics.remote import locate
 
@@ -67,7 +66,7 @@ def _inflated(tensor: StoredTensor, files: dict[str, BinaryIO], arguments: str) 
     """``deflate:<first byte>:<bytes>`` of what a deflated range holds."""
     skip, left = (int(argument) for argument in arguments.split(":"))
     (extent,) = tensor.extents
-    for piece in inflated(files[extent.path], extent.offset, extent.nbytes):
+    for piece in _zip.inflated(files[extent.path], extent.offset, extent.nbytes):
         wanted = piece[skip : skip + left]
         skip = max(0, skip - len(piece))
         left -= len(wanted)
@@ -97,7 +96,7 @@ def _blockwise(tensor: StoredTensor, files: dict[str, BinaryIO], arguments: str)
 def _dataset(tensor: StoredTensor, files: dict[str, BinaryIO], arguments: str) -> Chunks:
     """``hdf5:<path>``: a dataset that is chunked or compressed within its HDF5 file."""
     (extent,) = tensor.extents
-    return values_of(files[extent.path], extent, arguments, CHUNK)
+    return _hdf5.values_of(files[extent.path], extent, arguments, CHUNK)
 
 
 def _swapped(stream: Chunks, arguments: str) -> Chunks:

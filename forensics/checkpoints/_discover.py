@@ -19,8 +19,9 @@ from forensics.checkpoints._names import (
     may_hold_weights,
     position,
 )
-from forensics.run import FoundCheckpoint, Note
-from forensics.tree import FoundFile, Tree, natural_key
+from forensics.found import FoundCheckpoint, Note
+from forensics.natural_order import natural_key
+from forensics.tree import FoundFile, Tree
 
 _BATCH = re.compile(r"(?:^|.*/)batches/step_(\d+)\.(?:safetensors|pt)")
 _SHARD = re.compile(r"(?P<base>.+?)[-_.](?P<number>\d{5})-of-(?P<count>\d{5})(?P<suffix>\..+)?")

@@ -11,7 +11,7 @@ from forensics.checkpoints._names import (
     is_unfinished,
     position,
 )
-from forensics.run import FoundCheckpoint
+from forensics.found import FoundCheckpoint
 from forensics.tree import FoundFile
 
 _MARKS = re.compile(

@@ -9,10 +9,9 @@ from forensics import checkpoints as room
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._bounds import within_bounds
 from forensics.checkpoints._reading import head, reason
-from forensics.checkpoints._save_folder import opened_files
 from forensics.errors import UnreadableFile
+from forensics.found import Note
 from forensics.registry import collect
-from forensics.run import Note
 
 MOST_NOTES = 40
 
@@ -36,6 +35,8 @@ def open_checkpoint(path: Path, beside: Sequence[Path] = ()) -> Opened:
     try:
         path.stat()
         if beside and path.is_file():
+            from forensics.checkpoints._save_folder import opened_files
+
             return _told_shortly(within_bounds(opened_files(path, beside)))
         for opener in openers():
             if opener.sniff(path):

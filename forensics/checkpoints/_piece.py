@@ -7,7 +7,7 @@ from pathlib import Path
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._contents import Parts, opened
 from forensics.checkpoints._reading import is_blank, open_regular
-from forensics.run import Note
+from forensics.found import Note
 
 BLANK = "holds nothing but zeros, as far as was looked: it may never have been written"
 

@@ -16,8 +16,8 @@ from forensics.checkpoints._sharding import is_index, read_indexed, read_series,
 from forensics.checkpoints._signs import step_inside
 from forensics.checkpoints._single import files_of, is_part_of_a_save, read_or_note
 from forensics.errors import UnreadableFile
-from forensics.run import Note
-from forensics.tree import natural_key
+from forensics.found import Note
+from forensics.natural_order import natural_key
 
 _MAX_DEPTH = 3
 _MAX_FOLDERS = 2000

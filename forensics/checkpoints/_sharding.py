@@ -12,7 +12,7 @@ from forensics.checkpoints._piece import Piece
 from forensics.checkpoints._reading import head, read_small
 from forensics.checkpoints._single import read_or_note
 from forensics.errors import UnreadableFile
-from forensics.run import Note
+from forensics.found import Note
 
 _MAX_INDEX = 32 << 20
 _NUMBERED = re.compile(r"(?P<base>.+?)[-_.]?(?P<number>\d{5})-of-(?P<count>\d{5})(?P<suffix>\..+)?")

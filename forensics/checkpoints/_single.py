@@ -15,8 +15,8 @@ from forensics.checkpoints._contents import Parts
 from forensics.checkpoints._piece import Piece, Read
 from forensics.checkpoints._reading import head
 from forensics.errors import UnreadableFile
-from forensics.run import Note
-from forensics.tree import natural_key
+from forensics.found import Note
+from forensics.natural_order import natural_key
 
 _FORMATS: tuple[tuple[Callable[[Path], bool], Read], ...] = (
     (torch_zip.sniff, torch_zip.read),

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from forensics.checkpoints import _torch
 from forensics.checkpoints._reading import address, head, open_regular
-from forensics.checkpoints._torch import LEGACY_MAGIC, open_archive, open_stream
 from forensics.errors import UnreadableFile
 
 
@@ -14,13 +14,13 @@ def read_root(path: Path) -> tuple[Any, tuple[str, ...]]:
     Raises:
         UnreadableFile: It is no file of torch's, or its pickle is gone.
     """
-    start = head(path, len(LEGACY_MAGIC))
+    start = head(path, len(_torch.LEGACY_MAGIC))
     try:
         with open_regular(path) as file:
-            if start == LEGACY_MAGIC:
-                saved = open_stream(file, address(path))
+            if start == _torch.LEGACY_MAGIC:
+                saved = _torch.open_stream(file, address(path))
             elif start.startswith(b"PK\x03\x04"):
-                saved = open_archive(file, address(path))
+                saved = _torch.open_archive(file, address(path))
             else:
                 raise UnreadableFile("is empty" if not start else "was not written by torch")
     except UnreadableFile as error:

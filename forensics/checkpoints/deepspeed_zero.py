@@ -7,22 +7,14 @@ The folder given may be that of one save (``global_step100``) or the one above i
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from forensics.checkpoints import _zero
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._contents import Parts, opened
 from forensics.checkpoints._piece import Piece
 from forensics.checkpoints._reading import read_small
-from forensics.checkpoints._save_folder import state_beside
-from forensics.checkpoints._single import files_of, is_part_of_a_save, read_or_note
-from forensics.checkpoints._zero import (
-    is_tag_folder,
-    is_universal,
-    layout_of,
-    read_tag,
-    read_universal,
-)
 from forensics.errors import UnreadableFile
-from forensics.run import Note
-from forensics.tree import natural_key
+from forensics.found import Note
+from forensics.natural_order import natural_key
 
 _MAX_TAG = 1000
 
@@ -38,6 +30,9 @@ def open_folder(path: Path) -> Opened:
     Raises:
         UnreadableFile: None of its files could be read.
     """
+    from forensics.checkpoints._save_folder import state_beside
+    from forensics.checkpoints._single import files_of, is_part_of_a_save, read_or_note
+
     folder, notes = (path, []) if _is_save(path) else _chosen(path)
     pieces = list(_pieces(folder))
     if folder != path:
@@ -52,13 +47,13 @@ def open_folder(path: Path) -> Opened:
 
 
 def _pieces(folder: Path) -> Iterator[Piece]:
-    yield from read_tag(layout_of(folder))
-    if is_universal(folder):
-        yield read_universal(folder)
+    yield from _zero.read_tag(_zero.layout_of(folder))
+    if _zero.is_universal(folder):
+        yield _zero.read_universal(folder)
 
 
 def _is_save(path: Path) -> bool:
-    return is_tag_folder(path) or is_universal(path)
+    return _zero.is_tag_folder(path) or _zero.is_universal(path)
 
 
 def _saves_in(path: Path) -> list[Path]:

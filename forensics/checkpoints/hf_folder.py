@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 from forensics.checkpoints._base import Opened, Opener
-from forensics.checkpoints._save_folder import opened_folder, read_folder
 
-_SIGNS = re.compile(
+_SIGNS = (
     r"trainer_state\.json|(?:pytorch_model|model|adapter_model|diffusion_pytorch_model)"
     r"(?:-\d{5}-of-\d{5})?\.(?:safetensors|bin)(?:\.index\.json)?|"
     r"optimizer\.(?:pt|bin)|pytorch_model_fsdp_\d+|optimizer_\d+|random_states_\d+\.pkl"
@@ -18,7 +17,7 @@ _SIGNS = re.compile(
 
 def sniff(path: Path) -> bool:
     """A folder with files under the names that transformers and accelerate use."""
-    return path.is_dir() and any(_SIGNS.fullmatch(one.name) for one in path.iterdir())
+    return path.is_dir() and any(re.fullmatch(_SIGNS, one.name) for one in path.iterdir())
 
 
 def open_folder(path: Path) -> Opened:
@@ -27,6 +26,8 @@ def open_folder(path: Path) -> Opened:
     Raises:
         UnreadableFile: None of them could be read.
     """
+    from forensics.checkpoints._save_folder import opened_folder, read_folder
+
     return opened_folder(path, "hugging face", list(read_folder(path)))
 
 

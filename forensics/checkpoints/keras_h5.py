@@ -2,16 +2,7 @@
 
 from pathlib import Path
 
-from forensics.checkpoints._hdf5 import (
-    MAGIC,
-    NEEDS_H5PY,
-    Contents,
-    is_available,
-    list_arrays,
-    list_by_library,
-    tensors_of,
-)
-from forensics.checkpoints._keras import optimizer_settings, parts_of
+from forensics.checkpoints import _hdf5, _keras
 from forensics.checkpoints._piece import Piece, file_opener, notes_on
 from forensics.checkpoints._reading import Source, address, head, open_regular, size_of
 from forensics.errors import UnreadableFile
@@ -22,7 +13,7 @@ _CUT = "is cut off; the complete arrays are read"
 
 def sniff(path: Path) -> bool:
     """The signature of HDF5."""
-    return head(path, 8).startswith(MAGIC)
+    return head(path, 8).startswith(_hdf5.MAGIC)
 
 
 def read(path: Path) -> Piece:
@@ -49,28 +40,30 @@ def read_range(path: Path, file: Source, start: int, nbytes: int, config: str) -
         UnreadableFile: Nothing of it could be read.
     """
     contents, remarks = _listed(path, file, start, nbytes)
-    tensors = tensors_of(contents.arrays, address(path), start, nbytes, cut=contents.cut)
-    settings = optimizer_settings(config or contents.texts.get("training_config", ""))
+    tensors = _hdf5.tensors_of(contents.arrays, address(path), start, nbytes, cut=contents.cut)
+    settings = _keras.optimizer_settings(config or contents.texts.get("training_config", ""))
     whole = not (contents.cut or contents.faults)
-    parts = parts_of(contents.arrays, tensors, settings, whole=whole)
+    parts = _keras.parts_of(contents.arrays, tensors, settings, whole=whole)
     return Piece("keras", parts, notes_on(path, tuple(remarks)))
 
 
-def _listed(path: Path, file: Source, start: int, nbytes: int) -> tuple[Contents, list[str]]:
+def _listed(
+    path: Path, file: Source, start: int, nbytes: int
+) -> "tuple[_hdf5.Contents, list[str]]":
     """What is in the file, and remarks on it.
 
     Raises:
         UnreadableFile: Nothing of it could be read.
     """
     try:
-        contents = list_arrays(file, start, nbytes)
+        contents = _hdf5.list_arrays(file, start, nbytes)
         faults = contents.faults
     except UnreadableFile as error:
         contents, faults = None, (str(error),)
     cut = contents is not None and contents.cut
-    if faults and not cut and is_available():
+    if faults and not cut and _hdf5.is_available():
         try:
-            return list_by_library(file, start, nbytes), []
+            return _hdf5.list_by_library(file, start, nbytes), []
         except UnreadableFile as error:
             faults = (str(error),)
     if contents is None:
@@ -78,7 +71,9 @@ def _listed(path: Path, file: Source, start: int, nbytes: int) -> tuple[Contents
     remarks = [_CUT] if cut else []
     remarks += [_DAMAGED] if faults and not cut else []
     packed = any(array.offset is None for array in contents.arrays)
-    return contents, remarks + ([f"in parts {NEEDS_H5PY}"] if packed and not is_available() else [])
+    return contents, remarks + (
+        [f"in parts {_hdf5.NEEDS_H5PY}"] if packed and not _hdf5.is_available() else []
+    )
 
 
 OPENER = file_opener("keras", 20, sniff, read)

@@ -4,21 +4,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from forensics.checkpoints import _megatron
 from forensics.checkpoints._base import Opened, Opener, Role, StoredTensor, TrainingState
 from forensics.checkpoints._contents import assemble, role_in_optimizer, sort_out
-from forensics.checkpoints._megatron import RankFiles, RankTensors, join_model_ranks, rank_files
 from forensics.checkpoints._reading import read_small
 from forensics.checkpoints._torch_file import read_root
 from forensics.errors import UnreadableFile
-from forensics.run import Note
-from forensics.tree import natural_key
+from forensics.found import Note
+from forensics.natural_order import natural_key
 
 _LATEST = "latest_checkpointed_iteration.txt"
 
 
 def sniff(path: Path) -> bool:
     """A folder of one save, or the one above it in which a file names the last."""
-    return path.is_dir() and bool(rank_files(path) or ((path / _LATEST).is_file() and _saves(path)))
+    return path.is_dir() and bool(
+        _megatron.rank_files(path) or ((path / _LATEST).is_file() and _saves(path))
+    )
 
 
 def open_folder(path: Path) -> Opened:
@@ -27,21 +29,23 @@ def open_folder(path: Path) -> Opened:
     Raises:
         UnreadableFile: None of them could be read.
     """
-    folder, notes = (path, []) if rank_files(path) else _chosen(path)
-    ranks: list[RankTensors] = []
+    folder, notes = (path, []) if _megatron.rank_files(path) else _chosen(path)
+    ranks: list[_megatron.RankTensors] = []
     state = TrainingState()
-    for files in rank_files(folder):
+    for files in _megatron.rank_files(folder):
         tensors, own = _read(files, notes)
-        ranks.append(RankTensors(files.tensor, files.pipeline, files.expert, tensors))
+        ranks.append(_megatron.RankTensors(files.tensor, files.pipeline, files.expert, tensors))
         state = state if state.global_step is not None or state.param_groups else own
-    joined = tuple(join_model_ranks(ranks))
+    joined = tuple(_megatron.join_model_ranks(ranks))
     if not joined:
         raise UnreadableFile(str(notes[0]) if notes else f"{path}: holds no weights")
     notes += _lacking(folder)
     return Opened(str(path), "megatron", joined, state, tuple(notes))
 
 
-def _read(files: RankFiles, notes: list[Note]) -> tuple[tuple[StoredTensor, ...], TrainingState]:
+def _read(
+    files: "_megatron.RankFiles", notes: list[Note]
+) -> tuple[tuple[StoredTensor, ...], TrainingState]:
     tensors: list[StoredTensor] = []
     state = TrainingState()
     for path in filter(None, (files.model, files.optimizer)):
@@ -79,7 +83,7 @@ def _flat_state(root: object) -> Iterator[StoredTensor]:
 
 
 def _lacking(folder: Path) -> list[Note]:
-    ranks = rank_files(folder)
+    ranks = _megatron.rank_files(folder)
     empty = [rank for rank in ranks if rank.model is None]
     tensor = max(rank.tensor for rank in ranks) + 1
     pipeline = max(rank.pipeline for rank in ranks) + 1
@@ -90,7 +94,7 @@ def _lacking(folder: Path) -> list[Note]:
 
 def _saves(path: Path) -> list[Path]:
     folders = (one for one in path.iterdir() if one.is_dir() and not one.is_symlink())
-    return sorted(filter(rank_files, folders), key=lambda one: natural_key(one.name))
+    return sorted(filter(_megatron.rank_files, folders), key=lambda one: natural_key(one.name))
 
 
 def _chosen(path: Path) -> tuple[Path, list[Note]]:

@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from forensics.checkpoints import _zip
 from forensics.checkpoints._base import DType, StoredTensor
 from forensics.checkpoints._contents import sort_out
 from forensics.checkpoints._dtypes import of_numpy
 from forensics.checkpoints._piece import Piece, file_opener, notes_on
-from forensics.checkpoints._reading import Source, address, head, open_regular
+from forensics.checkpoints._reading import Source, address, open_regular
 from forensics.checkpoints._views import Storage, is_possible, tensor_of, unread
-from forensics.checkpoints._zip import (
-    DEFLATED,
-    STORED,
-    Member,
-    inflate,
-    read_archive,
-    read_local_header,
-)
+from forensics.checkpoints._zip import first_name
 from forensics.errors import UnreadableFile
 
 _MAGIC = b"\x93NUMPY"
@@ -30,11 +24,7 @@ _MAX_HEADERS = 20_000
 
 def sniff(path: Path) -> bool:
     """A zip that begins with an array."""
-    if not head(path, 4).startswith(b"PK\x03\x04"):
-        return False
-    with open_regular(path) as file:
-        first = read_local_header(file, 0)
-    return first is not None and first.name.endswith(".npy")
+    return (first_name(path) or "").endswith(".npy")
 
 
 def read(path: Path) -> Piece:
@@ -44,7 +34,7 @@ def read(path: Path) -> Piece:
         UnreadableFile: There is no array in it.
     """
     with open_regular(path) as file:
-        archive = read_archive(file)
+        archive = _zip.read_archive(file)
         arrays = [m for m in archive.members if m.name.endswith(".npy")][:_MAX_HEADERS]
         tensors = {
             member.name.removesuffix(".npy"): _tensor(file, member, address(path))
@@ -57,9 +47,9 @@ def read(path: Path) -> Piece:
     return Piece("npz", sort_out(tensors), notes)
 
 
-def _tensor(file: Source, member: Member, path: str) -> StoredTensor:
+def _tensor(file: Source, member: "_zip.Member", path: str) -> StoredTensor:
     try:
-        header = _header(inflate(file, member, _MAX_HEADER))
+        header = _header(_zip.inflate(file, member, _MAX_HEADER))
     except UnreadableFile as error:
         return unread(DType.OTHER, (), str(error))
     if header is None:
@@ -69,14 +59,14 @@ def _tensor(file: Source, member: Member, path: str) -> StoredTensor:
     if not is_possible(shape, itemsize):
         return unread(dtype, (), "impossible shape")
     wanted = unread(dtype, shape, "").size * itemsize
-    if member.method == DEFLATED:
+    if member.method == _zip.DEFLATED:
         why = "cut off" if member.lost else ""
         storage = Storage(
             path, member.offset, wanted, wanted, why, member.nbytes, length, swapped=swapped
         )
     else:
         there = max(0, min(wanted, member.nbytes - length))
-        why = "" if member.method == STORED else "compressed by a method that is not read"
+        why = "" if member.method == _zip.STORED else "compressed by a method that is not read"
         storage = Storage(path, member.offset + length, there, wanted, why, swapped=swapped)
     return tensor_of(storage, dtype, itemsize, shape)
 

@@ -6,7 +6,6 @@ Copies that several ranks wrote, in folders ``rank_<K>`` or files so named, are 
 from pathlib import Path
 
 from forensics.checkpoints._base import Opened, Opener
-from forensics.checkpoints._save_folder import opened_folder, read_folder
 
 
 def sniff(path: Path) -> bool:
@@ -20,6 +19,8 @@ def open_folder(path: Path) -> Opened:
     Raises:
         UnreadableFile: None of them could be read.
     """
+    from forensics.checkpoints._save_folder import opened_folder, read_folder
+
     return opened_folder(path, "folder", list(read_folder(path)))
 
 

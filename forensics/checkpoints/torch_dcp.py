@@ -6,24 +6,20 @@ missing, the save was not finished, and the tensors are found without their name
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from forensics.checkpoints import _dcp
 from forensics.checkpoints._base import Opened, Opener, Role
 from forensics.checkpoints._contents import Parts, opened, sort_out
-from forensics.checkpoints._dcp import (
-    METADATA,
-    Metadata,
-    Shards,
-    nested,
-    read_metadata,
-    salvage_folder,
-)
+from forensics.checkpoints._dcp import METADATA
 from forensics.checkpoints._piece import Piece
 from forensics.checkpoints._reading import head, read_small
-from forensics.checkpoints._single import companions
 from forensics.errors import UnreadableFile
-from forensics.run import Note
-from forensics.tree import natural_key
+from forensics.found import Note
+from forensics.natural_order import natural_key
+
+if TYPE_CHECKING:
+    from forensics.checkpoints._dcp import Metadata
 
 _PICKLE = b"\x80"
 _MAX_METADATA = 256 << 20
@@ -44,6 +40,8 @@ def open_folder(path: Path) -> Opened:
     Raises:
         UnreadableFile: Neither metadata nor shards can be read.
     """
+    from forensics.checkpoints._single import companions  # it knows all formats
+
     piece = read(path)
     beside = list(companions(path))
     notes = [note for one in (piece, *beside) for note in one.notes]
@@ -58,7 +56,7 @@ def read(path: Path) -> Piece:
     """
     for name in (METADATA, f"{METADATA}.tmp"):
         try:
-            metadata = read_metadata(read_small(path / name, _MAX_METADATA))
+            metadata = _dcp.read_metadata(read_small(path / name, _MAX_METADATA))
         except UnreadableFile:
             continue
         finished = () if name == METADATA else (_note(path, "was not finished"),)
@@ -66,8 +64,8 @@ def read(path: Path) -> Piece:
     return _without_names(path)
 
 
-def _with_names(path: Path, metadata: Metadata, notes: tuple[Note, ...]) -> Piece:
-    with Shards.of(path) as shards:
+def _with_names(path: Path, metadata: "Metadata", notes: tuple[Note, ...]) -> Piece:
+    with _dcp.Shards.of(path) as shards:
         values: dict[str, Any] = {n: shards.tensor(n, t) for n, t in metadata.tensors.items()}
         broken = [name for name, tensor in values.items() if tensor.missing]
         for name, place in list(metadata.objects.items())[:_MAX_OBJECTS]:
@@ -83,11 +81,13 @@ def _with_names(path: Path, metadata: Metadata, notes: tuple[Note, ...]) -> Piec
     ]
     if broken:
         remarks.append(_note(path, f"{len(broken):,} entries cannot be read ({broken[0][:80]})"))
-    return Piece("torch distributed", sort_out(nested(values, metadata.paths)), (*notes, *remarks))
+    return Piece(
+        "torch distributed", sort_out(_dcp.nested(values, metadata.paths)), (*notes, *remarks)
+    )
 
 
 def _without_names(path: Path) -> Piece:
-    tensors = salvage_folder(_shards(path))
+    tensors = _dcp.salvage_folder(_shards(path))
     if not tensors:
         raise UnreadableFile(f"{path}: has no {METADATA}, and no shard that can be read")
     state = "is damaged" if (path / METADATA).is_file() else "is missing: it was not finished"

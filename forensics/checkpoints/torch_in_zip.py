@@ -4,24 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from forensics.checkpoints import _torch, _zip
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._contents import Parts, opened, sort_out
 from forensics.checkpoints._reading import Source, address, head, open_regular, read_at
-from forensics.checkpoints._torch import open_archive
-from forensics.checkpoints._zip import STORED, Archive, Member, read_archive
 from forensics.errors import UnreadableFile
-from forensics.run import Note
+from forensics.found import Note
 
-_ZIP = b"PK\x03\x04"
 _MAX_INNER = 1000
 
 
 def sniff(path: Path) -> bool:
     """A zip with zips in it."""
-    if not head(path, 4).startswith(_ZIP):
+    if not head(path, 4).startswith(_zip.SIGNATURE):
         return False
     with open_regular(path) as file:
-        return bool(_inner(file, read_archive(file)))
+        return bool(_inner(file, _zip.read_archive(file)))
 
 
 def open_outer(path: Path) -> Opened:
@@ -32,7 +30,7 @@ def open_outer(path: Path) -> Opened:
     """
     notes: list[Note] = []
     with open_regular(path) as file:
-        archive = read_archive(file)
+        archive = _zip.read_archive(file)
         parts = list(_parts(path, file, archive, notes))
     if not parts:
         raise UnreadableFile(f"{path}: {notes[0].text if notes else 'holds no file of torch'}")
@@ -41,16 +39,20 @@ def open_outer(path: Path) -> Opened:
     return opened(path, "torch files in a zip", parts, notes)
 
 
-def _inner(file: Source, archive: Archive) -> list[Member]:
-    stored = (m for m in archive.members if m.method == STORED and m.nbytes > len(_ZIP))
-    return [m for m in stored if read_at(file, m.offset, 4) == _ZIP][:_MAX_INNER]
+def _inner(file: Source, archive: "_zip.Archive") -> "list[_zip.Member]":
+    stored = (
+        m for m in archive.members if m.method == _zip.STORED and m.nbytes > len(_zip.SIGNATURE)
+    )
+    return [m for m in stored if read_at(file, m.offset, 4) == _zip.SIGNATURE][:_MAX_INNER]
 
 
-def _parts(path: Path, file: Source, archive: Archive, notes: list[Note]) -> Iterator[Parts]:
+def _parts(path: Path, file: Source, archive: "_zip.Archive", notes: list[Note]) -> Iterator[Parts]:
     inner = _inner(file, archive)
     for member in inner:
         try:
-            saved = open_archive(file, address(path), member.offset, member.offset + member.nbytes)
+            saved = _torch.open_archive(
+                file, address(path), member.offset, member.offset + member.nbytes
+            )
         except UnreadableFile as error:
             notes.append(Note(f"{member.name[:80]} {error}", str(path)))
             continue

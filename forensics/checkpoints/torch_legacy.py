@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-from forensics.checkpoints import torch_zip
+from forensics.checkpoints import _torch, torch_zip
 from forensics.checkpoints._piece import Piece, file_opener
 from forensics.checkpoints._reading import address, head, open_regular
-from forensics.checkpoints._torch import LEGACY_MAGIC, open_stream
 from forensics.errors import UnreadableFile
 
 
 def sniff(path: Path) -> bool:
     """The pickled magic number of torch."""
-    return head(path, len(LEGACY_MAGIC)) == LEGACY_MAGIC
+    return head(path, len(_torch.LEGACY_MAGIC)) == _torch.LEGACY_MAGIC
 
 
 def read(path: Path) -> Piece:
@@ -22,7 +21,7 @@ def read(path: Path) -> Piece:
     """
     try:
         with open_regular(path) as file:
-            saved = open_stream(file, address(path))
+            saved = _torch.open_stream(file, address(path))
     except UnreadableFile as error:
         raise UnreadableFile(f"{path}: {error}") from error
     return torch_zip.as_piece(path, saved, "torch legacy")

@@ -6,24 +6,19 @@ Also Lightning's ``.ckpt`` and TorchScript archives, which are the same on the o
 from pathlib import Path
 from typing import Any
 
+from forensics.checkpoints import _torch
 from forensics.checkpoints._contents import sort_out
 from forensics.checkpoints._piece import Piece, blank_note, file_opener, notes_on
-from forensics.checkpoints._reading import address, head, open_regular
-from forensics.checkpoints._torch import TorchFile, open_archive
-from forensics.checkpoints._zip import read_local_header
+from forensics.checkpoints._reading import address, open_regular
+from forensics.checkpoints._zip import first_name
 from forensics.errors import UnreadableFile
 
 
 def sniff(path: Path) -> bool:
     """A zip whose first entry is ``data.pkl`` or another of torch's."""
-    if not head(path, 4).startswith(b"PK\x03\x04"):
-        return False
-    with open_regular(path) as file:
-        first = read_local_header(file, 0)
-    if first is None:
-        return False
-    name = first.name.rpartition("/")[2]
-    return name in ("data.pkl", "version", "byteorder", ".format_version") or "/data/" in first.name
+    first = first_name(path) or ""
+    name = first.rpartition("/")[2]
+    return name in ("data.pkl", "version", "byteorder", ".format_version") or "/data/" in first
 
 
 def read(path: Path) -> Piece:
@@ -34,13 +29,13 @@ def read(path: Path) -> Piece:
     """
     try:
         with open_regular(path) as file:
-            saved = open_archive(file, address(path))
+            saved = _torch.open_archive(file, address(path))
     except UnreadableFile as error:
         raise UnreadableFile(f"{path}: {error}") from error
     return as_piece(path, saved, "torch zip")
 
 
-def as_piece(path: Path, saved: TorchFile, kind: str) -> Piece:
+def as_piece(path: Path, saved: "_torch.TorchFile", kind: str) -> Piece:
     """What a file of torch's holds."""
     notes = notes_on(path, saved.notes) + blank_note(path, saved.bodies)
     return Piece(_producer(saved.root) or kind, sort_out(saved.root), notes)

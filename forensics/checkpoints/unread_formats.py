@@ -9,7 +9,7 @@ from pathlib import Path
 from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._reading import head, open_regular, read_at, size_of
 from forensics.errors import UnreadableFile
-from forensics.run import Note
+from forensics.found import Note
 
 _TABLE_END = bytes.fromhex("57fb808b247547db")
 """Last bytes of LevelDB's tables, in which TensorFlow keeps its index."""

@@ -6,19 +6,20 @@ analysed or the call was wrong. A user sees one line on standard error, never a 
 """
 
 import argparse
+import gc
+import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from forensics.cli._analyze import Analyze
-from forensics.cli._causes import Causes
-from forensics.cli._command import Command
-from forensics.cli._scan import Scan
-from forensics.cli._timeline import TimelineCommand
 from forensics.errors import ForensicsError
 
-COMMANDS: tuple[Command, ...] = (Analyze(), TimelineCommand(), Scan(), Causes())
+if TYPE_CHECKING:
+    from forensics.cli._command import Command
+
+COMMANDS = ("analyze", "timeline", "scan", "causes")
+"""In the order of the help; each is the ``COMMAND`` of the module ``_<name>``."""
 INTERRUPTED = 130
 
 
@@ -29,8 +30,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser with all commands; importing and building it loads no heavy package."""
+def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser with these commands; importing and building it loads no heavy package."""
     parser = _Parser(
         prog="forensics",
         description="Finds out why a training run died.",
@@ -38,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for command in COMMANDS:
+    for command in map(_command, names):
         doc = (command.__doc__ or "").strip()
         sub = commands.add_parser(command.name, help=doc.splitlines()[0], description=doc)
         command.add_arguments(sub)
@@ -46,10 +47,17 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _command(name: str) -> "Command":
+    command: Command = importlib.import_module(f"{__name__}._{name}").COMMAND
+    return command
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
-    parser = build_parser()
-    args = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    chosen = [word for word in words[:1] if word in COMMANDS]  # the others need not be loaded
+    parser = build_parser(chosen or COMMANDS)
+    args = parser.parse_args(words)
     if args.version:
         from importlib.metadata import version
 
@@ -88,4 +96,5 @@ def _line(error: Exception) -> str:
 
 def entry_point() -> NoReturn:
     """The ``forensics`` command."""
+    gc.set_threshold(50_000)  # imports make many objects, all to stay: no garbage to look for
     sys.exit(main())

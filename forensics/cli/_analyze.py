@@ -104,3 +104,6 @@ def _show(diagnosis: "Diagnosis", report: Path) -> None:
     console = Console()
     terminal_report.show(diagnosis.verdict, console)
     console.print(f"Report: {report}", soft_wrap=True, highlight=False, markup=False)
+
+
+COMMAND = Analyze()

@@ -30,3 +30,6 @@ class Causes:
             for cause in (c for c in causes.values() if c.family is family):
                 print(f"  {cause.name:<{width}}  {cause.title}")
         return 0
+
+
+COMMAND = Causes()

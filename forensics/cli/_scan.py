@@ -8,8 +8,8 @@ from forensics.cli._command import reading_progress
 from forensics.errors import ForensicsError
 
 if TYPE_CHECKING:
-    from forensics.findings import TensorStats
     from forensics.scan import SeriesScan
+    from forensics.tensor_stats import TensorStats
 
 
 class Scan:
@@ -96,3 +96,6 @@ def _write_csv(tensors: "list[TensorStats]", path: Path) -> None:
         for tensor in tensors:
             row = vars(tensor) | {"shape": "x".join(map(str, tensor.shape))}
             writer.writerow(["" if row[name] is None else row[name] for name in names])
+
+
+COMMAND = Scan()

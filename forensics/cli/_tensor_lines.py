@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from forensics.findings import TensorStats
+from forensics.tensor_stats import TensorStats
 
 MOST_ROWS = 40
 _HEADINGS = ("tensor", "role", "type", "shape", "NaN", "Inf", "zero", "largest", "RMS", "mean")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from forensics.findings import Episode
 
 
-class TimelineCommand:
+class Timeline:
     """Read only the logs of RUN_DIR and print its episodes."""
 
     name = "timeline"
@@ -75,3 +75,6 @@ _NUMBERS = frozenset({"onset", "peak", "value", "recovery"})
 
 def _step(step: int | None) -> str:
     return "" if step is None else str(step)
+
+
+COMMAND = Timeline()

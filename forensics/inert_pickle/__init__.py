@@ -10,8 +10,23 @@ small object), nothing is allocated on the word of a length field, and no key is
 deep. What comes out may still refer to itself or nest deep; `plain` copies it within bounds.
 """
 
-from forensics.inert_pickle._machine import MAX_OPERATIONS, load
-from forensics.inert_pickle._plain import plain
-from forensics.inert_pickle._stand_ins import Constructor, Global, Inert
+from typing import TYPE_CHECKING
 
-__all__ = ["MAX_OPERATIONS", "Constructor", "Global", "Inert", "load", "plain"]
+from forensics.front_door import on_use
+
+if TYPE_CHECKING:
+    from forensics.inert_pickle._machine import MAX_OPERATIONS as MAX_OPERATIONS
+    from forensics.inert_pickle._machine import load as load
+    from forensics.inert_pickle._plain import plain as plain
+    from forensics.inert_pickle._stand_ins import Constructor as Constructor
+    from forensics.inert_pickle._stand_ins import Global as Global
+    from forensics.inert_pickle._stand_ins import Inert as Inert
+
+__getattr__ = on_use(
+    __name__,
+    {
+        "_machine": ("MAX_OPERATIONS", "load"),
+        "_plain": ("plain",),
+        "_stand_ins": ("Constructor", "Global", "Inert"),
+    },
+)

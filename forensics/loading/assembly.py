@@ -13,6 +13,7 @@ from forensics.loading.distribution import Share
 from forensics.loading.intake import Source
 from forensics.loading.merging import merge
 from forensics.loading.ordering import time_in_path
+from forensics.natural_order import natural_key
 from forensics.readers._settings import closeness, conflicts, make_config
 from forensics.run import (
     Axis,
@@ -25,7 +26,6 @@ from forensics.run import (
     TextEvidence,
 )
 from forensics.signals import Signal, classify
-from forensics.tree import natural_key
 
 MAX_LISTED = 2_000
 _FRAMEWORKS = {

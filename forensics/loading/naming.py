@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from forensics.loading.places import bare_name
 from forensics.loading.strands import Strand
-from forensics.tree import natural_key
+from forensics.natural_order import natural_key
 
 
 def names_of(runs: Sequence[Sequence[Strand]]) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from forensics.loading.strands import Strand
-from forensics.tree import natural_key
+from forensics.natural_order import natural_key
 
 _EVENT_FILE = re.compile(r"tfevents\.(\d{9,10})\.")
 _DATES = (

@@ -8,7 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from forensics.checkpoints import DType, StoredTensor, decoded_chunks
+from forensics import checkpoints
+from forensics.checkpoints import DType, StoredTensor
 from forensics.errors import UnreadableFile
 from forensics.scan import numpy_pass
 from forensics.scan.element_types import Bytes
@@ -55,7 +56,7 @@ def _chunks(tensor: StoredTensor, files: Files) -> Iterator[Bytes]:
     if not tensor.decoder:
         yield from files.chunks(tensor.extents, tensor.dtype.size)
         return
-    for piece in decoded_chunks(tensor):
+    for piece in checkpoints.decoded_chunks(tensor):
         whole = len(piece) - len(piece) % tensor.dtype.size
         yield np.frombuffer(piece, np.uint8, whole)
 

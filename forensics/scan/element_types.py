@@ -1,7 +1,7 @@
 """How each element type spells its values in bits."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class Float:
     infinity: int
     """Bits of plus infinity; what has a larger magnitude is NaN."""
 
-    @property
+    @cached_property
     def magnitude(self) -> int:
         """Mask of all bits but the sign."""
         return int(np.iinfo(self.unsigned).max) >> 1

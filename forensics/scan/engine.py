@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from forensics.checkpoints import Opened, StoredTensor
-from forensics.findings import TensorStats
+from forensics.found import Note
 from forensics.remote import is_remote
-from forensics.run import Note
 from forensics.scan.counting import Counted, count_task, pass_of, worth_compiling
 from forensics.scan.planning import Plan, Task, plan
 from forensics.scan.tally import Tally
 from forensics.scan.trouble import Stamps, notes_on
+from forensics.tensor_stats import TensorStats
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.checkpoints import discover, open_checkpoint
+from forensics.checkpoints import open_checkpoint
 from forensics.errors import NothingToAnalyse, UnreadableFile
+from forensics.found import FoundCheckpoint
 from forensics.remote import locate
-from forensics.run import FoundCheckpoint
 from forensics.scan.counting import worth_compiling
 from forensics.scan.engine import CheckpointScan, Progress, no_progress, scan_checkpoint
 from forensics.scan.series import ScanMode, SeriesScan, scan_series
-from forensics.tree import grow
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -90,6 +89,9 @@ def _found(root: Path) -> Sequence[FoundCheckpoint]:
     """What lies at the path: itself, or the checkpoints below it."""
     try:
         if root.is_dir():
+            from forensics.checkpoints import discover
+            from forensics.tree import grow
+
             found = discover(grow(root)).checkpoints
             if not found:
                 raise NothingToAnalyse(f"{root}: holds no checkpoint")

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from forensics import remote
 from forensics.checkpoints import Extent
-from forensics.remote import RemoteFile, is_remote
+from forensics.remote import is_remote
 from forensics.scan.element_types import Bytes
 
 CHUNK = 1 << 19
@@ -114,7 +115,7 @@ class Files:
         if path not in self._open:
             if len(self._open) == _MOST_OPEN:
                 self._open.pop(next(iter(self._open))).close()
-            self._open[path] = RemoteFile(path) if is_remote(path) else _LocalFile(path)
+            self._open[path] = remote.RemoteFile(path) if is_remote(path) else _LocalFile(path)
         return self._open[path]
 
 

@@ -10,9 +10,9 @@ from enum import StrEnum
 from itertools import groupby
 
 from forensics.errors import UnreadableFile
-from forensics.findings import TensorStats
-from forensics.run import FoundCheckpoint, Note
+from forensics.found import FoundCheckpoint, Note
 from forensics.scan.engine import CheckpointScan
+from forensics.tensor_stats import TensorStats
 
 FEW = 8
 """Checkpoints whose order is not known are scanned as long as there are no more than this."""

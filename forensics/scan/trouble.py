@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from forensics.found import Note
 from forensics.remote import is_remote
-from forensics.run import Note
 from forensics.scan.counting import Counted
 from forensics.scan.planning import Task
 

@@ -11,12 +11,13 @@ from os import scandir
 from pathlib import Path
 from typing import cast
 
+from forensics.natural_order import natural_key
 from forensics.remote import RemotePath
-from forensics.tree._entries import FoundFile, PassedOver, natural_key
+from forensics.tree._entries import FoundFile, PassedOver
 from forensics.tree._local import descend
 from forensics.tree._remote import descend_remotely
 
-__all__ = ["MAX_FILES", "FoundFile", "PassedOver", "Tree", "grow", "natural_key"]
+__all__ = ["MAX_FILES", "FoundFile", "PassedOver", "Tree", "grow"]
 
 MAX_FILES = 200_000
 """A folder with more is no run but a disk; the walk stops there and says so."""

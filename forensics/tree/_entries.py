@@ -1,6 +1,5 @@
 """What a walk finds, in a folder or in a store, and where it does not go."""
 
-import re
 from dataclasses import dataclass
 
 MAX_DEPTH = 40
@@ -58,9 +57,3 @@ class PassedOver:
 
     path: str
     reason: str
-
-
-def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key under which numbers inside a name count as numbers."""
-    parts = re.split(r"(\d+)", text.lower())
-    return tuple((1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts)

@@ -4,14 +4,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from forensics.tree._entries import (
-    MAX_DEPTH,
-    PASSED_OVER,
-    TOO_DEEP,
-    FoundFile,
-    PassedOver,
-    natural_key,
-)
+from forensics.natural_order import natural_key
+from forensics.tree._entries import MAX_DEPTH, PASSED_OVER, TOO_DEEP, FoundFile, PassedOver
 
 
 def descend(root: Path) -> Iterator[FoundFile | PassedOver]:

@@ -1,10 +1,12 @@
 """Pickles that would run a command, in every place of a checkpoint where there is a pickle."""
 
 import builtins
+import importlib
 import io
 import os
 import pickle
 import pickletools
+import pkgutil
 import random
 import struct
 import subprocess
@@ -13,6 +15,7 @@ import zipfile
 
 import pytest
 
+from forensics import checkpoints, inert_pickle
 from forensics.checkpoints import open_checkpoint
 from forensics.errors import UnreadableFile
 from tests.checkpoints.saves import assert_plain
@@ -81,6 +84,10 @@ def open_watched(path):
 
 @pytest.fixture(autouse=True)
 def warmed(tmp_path):
+    """Load what is loaded on use, before anything is watched."""
+    for room in (checkpoints, inert_pickle):
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            importlib.import_module(module.name)
     (tmp_path / "warm.pt").write_bytes(torch_zip(pickle.dumps({"a": 1}, 2)))
     open_checkpoint(tmp_path / "warm.pt")
 

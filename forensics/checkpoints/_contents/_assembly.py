@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forensics.checkpoints._base import Opened, Role, StoredTensor, TrainingState
-from forensics.checkpoints._contents._naming import Naming, name_optimizers
-from forensics.checkpoints._contents._parts import OptimizerState, Parts
+from forensics.checkpoints._base import Key, Opened, Role, StoredTensor, TrainingState
+from forensics.checkpoints._contents._parts import Model, OptimizerState, Parts
 from forensics.checkpoints._contents._quantised import combined
 from forensics.checkpoints._contents._roles import role_in_optimizer
 from forensics.checkpoints._numbers import read_numbers
-from forensics.checkpoints._param_names import Key
-from forensics.run import Note
+from forensics.found import Note
+
+if TYPE_CHECKING:
+    from forensics.checkpoints._contents._naming import Naming
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ def assemble(parts: Iterable[Parts]) -> Assembled:
         for model in models
         for name, tensor in model.tensors.items()
     ]
-    namings = name_optimizers(optimizers, models)
+    namings = _namings(optimizers, models)
     for optimizer, naming in zip(optimizers, namings, strict=True):
         tensors.extend(_slot_tensors(optimizer, naming))
     tensors.extend(tensor for part in every for tensor in part.others)
@@ -52,7 +53,15 @@ def assemble(parts: Iterable[Parts]) -> Assembled:
     )
 
 
-def _slot_tensors(optimizer: OptimizerState, naming: Naming) -> Iterator[StoredTensor]:
+def _namings(optimizers: Sequence[OptimizerState], models: Sequence[Model]) -> "list[Naming]":
+    if not optimizers:
+        return []  # most saves: what matches names is not even loaded
+    from forensics.checkpoints._contents._naming import name_optimizers
+
+    return name_optimizers(optimizers, models)
+
+
+def _slot_tensors(optimizer: OptimizerState, naming: "Naming") -> Iterator[StoredTensor]:
     for key, slots in optimizer.slots.items():
         name = naming.names[key]
         for slot, held in combined(slots).items():
@@ -65,7 +74,7 @@ def _slot_tensors(optimizer: OptimizerState, naming: Naming) -> Iterator[StoredT
             yield replace(held, name=own, role=role)
 
 
-def _remarks(namings: Sequence[Naming]) -> Iterator[str]:
+def _remarks(namings: "Sequence[Naming]") -> Iterator[str]:
     unknown = sum(naming.unknown for naming in namings)
     ambiguous = [name for naming in namings for name in naming.ambiguous]
     if unknown:
@@ -102,13 +111,13 @@ def _first(one: Any, other: Any) -> Any:
 
 
 def _with_optimizers(
-    state: TrainingState, optimizers: Sequence[OptimizerState], namings: Sequence[Naming]
+    state: TrainingState, optimizers: Sequence[OptimizerState], namings: "Sequence[Naming]"
 ) -> TrainingState:
     groups = [group for optimizer in optimizers for group in optimizer.groups]
     steps: dict[str, Any] = dict(state.optimizer_steps)
     for optimizer, naming in zip(optimizers, namings, strict=True):
         steps.update(_steps(optimizer, naming))
-    numbers = _Numbers.of(
+    numbers = _Numbers(
         [*steps.values(), *state.scaler.values(), *(v for g in groups for v in g.settings.values())]
     )
     return replace(
@@ -119,7 +128,7 @@ def _with_optimizers(
     )
 
 
-def _steps(optimizer: OptimizerState, naming: Naming) -> Iterator[tuple[str, Any]]:
+def _steps(optimizer: OptimizerState, naming: "Naming") -> Iterator[tuple[str, Any]]:
     """Adam's counter of each parameter, as a number or as a tensor that holds it."""
     of_group: dict[Key, Any] = {
         key: group.settings["step"]
@@ -133,21 +142,17 @@ def _steps(optimizer: OptimizerState, naming: Naming) -> Iterator[tuple[str, Any
             yield naming.names[key], step
 
 
-@dataclass(frozen=True, eq=False)
 class _Numbers:
     """The values of tensors of one element, read in one go."""
 
-    values: Mapping[int, float | int | None]
-
-    @classmethod
-    def of(cls, held: Iterable[Any]) -> "_Numbers":
+    def __init__(self, held: Iterable[Any]) -> None:
         tensors = [value for value in held if isinstance(value, StoredTensor)]
         keys = [id(tensor) for tensor in tensors]
-        return cls(dict(zip(keys, read_numbers(tensors), strict=True)))
+        self._values = dict(zip(keys, read_numbers(tensors), strict=True))
 
     def filled(self, mapping: Mapping[str, Any]) -> dict[str, Any]:
         """The mapping with numbers in the place of tensors."""
         return {
-            key: self.values.get(id(value)) if isinstance(value, StoredTensor) else value
+            key: self._values.get(id(value)) if isinstance(value, StoredTensor) else value
             for key, value in mapping.items()
         }

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.checkpoints._base import StoredTensor
+from forensics.checkpoints._base import Key, Parameter, StoredTensor
 from forensics.checkpoints._contents._parts import ParamGroup
-from forensics.checkpoints._param_names import Key
-from forensics.checkpoints._torch import Parameter
 
 KEYS = ("fp32_from_fp16_params", "fp32_from_float16_groups", "fp32_groups", "fp32_params")
 """Keys of the copies, which are lists of tensors, group by group (apex, Megatron)."""

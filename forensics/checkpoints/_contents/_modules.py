@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forensics.checkpoints._base import Role, StoredTensor
-from forensics.checkpoints._torch import Parameter
+from forensics.checkpoints._base import Parameter, Role, StoredTensor
 from forensics.inert_pickle import Inert
 
 MAX_MODULES = 100_000

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forensics.checkpoints._base import Role, StoredTensor
+from forensics.checkpoints._base import Key, Role, StoredTensor
 from forensics.checkpoints._contents._parts import Model, OptimizerState
-from forensics.checkpoints._param_names import Candidate, Key, Match, bare, bare_names, match
+from forensics.checkpoints._param_names import Candidate, Match, bare, bare_names, match
 
 _SHAPED = ("exp_avg", "exp_avg_sq", "momentum_buffer", "square_avg", "state1", "fp32_param", "sum")
 """Slots of the shape of their parameter."""

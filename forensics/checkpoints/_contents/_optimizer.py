@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensics.checkpoints._base import StoredTensor
+from forensics.checkpoints._base import Key, StoredTensor
 from forensics.checkpoints._contents._masters import masters_beside
 from forensics.checkpoints._contents._parts import OptimizerState, ParamGroup
-from forensics.checkpoints._param_names import Key
 from forensics.inert_pickle import plain
 
 _SLOTS = ("step", "exp_avg", "exp_avg_sq", "momentum_buffer", "max_exp_avg_sq", "square_avg")

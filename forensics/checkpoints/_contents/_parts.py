@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from forensics.checkpoints._base import StoredTensor, TrainingState
-from forensics.checkpoints._param_names import Key
+from forensics.checkpoints._base import Key, StoredTensor, TrainingState
 
 
 @dataclass(frozen=True, eq=False)

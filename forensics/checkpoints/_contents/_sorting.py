@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forensics.checkpoints._base import Role, StoredTensor
+from forensics.checkpoints._base import Parameter, Role, StoredTensor
 from forensics.checkpoints._contents._masters import KEYS as MASTER_KEYS
 from forensics.checkpoints._contents._models import Found, as_models
 from forensics.checkpoints._contents._modules import is_module, named_tensors
@@ -21,7 +21,6 @@ from forensics.checkpoints._contents._progress import (
     is_scheduler,
     read_progress,
 )
-from forensics.checkpoints._torch import Parameter
 from forensics.inert_pickle import Inert, plain
 
 MAX_DEPTH = 40

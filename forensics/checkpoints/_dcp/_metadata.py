@@ -12,7 +12,6 @@ from forensics.checkpoints._views import is_possible
 from forensics.errors import UnreadableFile
 from forensics.inert_pickle import Global, Inert, load
 
-METADATA = ".metadata"
 Offsets = tuple[int, ...]
 
 

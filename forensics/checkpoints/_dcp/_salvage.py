@@ -6,9 +6,9 @@ Every shard is a row of small zips, each of which holds one tensor or object.
 from collections.abc import Iterator
 from pathlib import Path
 
-from forensics.checkpoints._base import StoredTensor
+from forensics.checkpoints._base import Parameter, StoredTensor
 from forensics.checkpoints._reading import Source, address, open_regular, read_at, size_of
-from forensics.checkpoints._torch import Parameter, named_and_length, open_archive, with_enough
+from forensics.checkpoints._torch import named_and_length, open_archive, with_enough
 from forensics.checkpoints._zip import read_local_header
 from forensics.errors import UnreadableFile
 

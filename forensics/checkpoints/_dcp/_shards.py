@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from forensics.checkpoints._base import Extent, Role, StoredTensor
+from forensics.checkpoints._base import Extent, Parameter, Role, StoredTensor
 from forensics.checkpoints._dcp._metadata import Chunk, Place, Sharded
 from forensics.checkpoints._reading import address, open_regular, read_at, size_of
-from forensics.checkpoints._torch import Parameter, open_archive
+from forensics.checkpoints._torch import open_archive
 from forensics.errors import UnreadableFile
 
 _HEAD = 4096

@@ -7,9 +7,24 @@ where the shapes agree. A file that has lost the model's order (safetensors) lea
 of one shape to be told apart by custom; that is then called ambiguous.
 """
 
-from forensics.checkpoints._param_names._custom import usual_place
-from forensics.checkpoints._param_names._groupings import Candidate
-from forensics.checkpoints._param_names._matching import Key, Match, match
-from forensics.checkpoints._param_names._prefixes import bare, bare_names
+from typing import TYPE_CHECKING
 
-__all__ = ["Candidate", "Key", "Match", "bare", "bare_names", "match", "usual_place"]
+from forensics.front_door import on_use
+
+if TYPE_CHECKING:
+    from forensics.checkpoints._param_names._custom import usual_place as usual_place
+    from forensics.checkpoints._param_names._groupings import Candidate as Candidate
+    from forensics.checkpoints._param_names._matching import Match as Match
+    from forensics.checkpoints._param_names._matching import match as match
+    from forensics.checkpoints._param_names._prefixes import bare as bare
+    from forensics.checkpoints._param_names._prefixes import bare_names as bare_names
+
+__getattr__ = on_use(
+    __name__,
+    {
+        "_custom": ("usual_place",),
+        "_groupings": ("Candidate",),
+        "_matching": ("Match", "match"),
+        "_prefixes": ("bare", "bare_names"),
+    },
+)

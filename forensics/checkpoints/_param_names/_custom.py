@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from forensics.tree import natural_key
+from forensics.natural_order import natural_key
 
 _Place = Callable[[str], tuple[object, ...]]
 _FIRST_NORM = "ln_1 ln1 norm_1 norm1 input_layernorm attention_norm layernorm_before attn_norm"

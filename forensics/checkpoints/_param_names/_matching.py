@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from forensics.checkpoints._base import Key
 from forensics.checkpoints._param_names._custom import ORDERS, without_numbers
 from forensics.checkpoints._param_names._groupings import Candidate, Shape, groupings
 
-Key = int | str
-"""How an optimizer counts its parameters: by number, or by name."""
 _Pairs = dict[Key, str]
 
 

@@ -16,8 +16,6 @@ from forensics.checkpoints._views import Storage
 from forensics.errors import UnreadableFile
 from forensics.inert_pickle import load
 
-LEGACY_MAGIC = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")
-
 
 @dataclass(frozen=True, eq=False)
 class _Pickles:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from forensics.checkpoints._base import DType, StoredTensor
+from forensics.checkpoints._base import DType, Parameter, StoredTensor
 from forensics.checkpoints._dtypes import of_torch
 from forensics.checkpoints._views import Storage, are_lengths, is_possible, tensor_of, unread
 from forensics.inert_pickle import Constructor, Global, Inert
@@ -16,13 +16,6 @@ class PickledStorage:
     storage: Storage
     dtype: DType
     itemsize: int
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A tensor that the pickle says is a parameter of a module."""
-
-    tensor: StoredTensor
 
 
 def _tensor(storage: Any, start: Any, shape: Any, stride: Any, *_: Any) -> StoredTensor:

@@ -15,7 +15,7 @@ from forensics.checkpoints._zero._layout import Layout
 from forensics.checkpoints._zero._model_states import ModelStates, read_model_states
 from forensics.checkpoints._zero._optimizer_states import OptimizerRanks, read_optimizers
 from forensics.errors import UnreadableFile
-from forensics.run import Note
+from forensics.found import Note
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from forensics.checkpoints._contents import OptimizerState, ParamGroup, Parts, r
 from forensics.checkpoints._piece import Piece
 from forensics.checkpoints._torch_file import read_root
 from forensics.errors import UnreadableFile
-from forensics.run import Note
-from forensics.tree import natural_key
+from forensics.found import Note
+from forensics.natural_order import natural_key
 
 _SLOTS = {"fp32": "fp32_param", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq", "step": "step"}
 _MAX_PARAMETERS = 100_000

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from forensics.checkpoints._reading import Source, read_at, size_of
 from forensics.checkpoints._zip._directory import Entry, read_directory
-from forensics.checkpoints._zip._member import SIGNATURE, Member, payload_offset
+from forensics.checkpoints._zip._member import Member, payload_offset
 from forensics.checkpoints._zip._salvage import Measure, salvage, unmeasured
+from forensics.checkpoints._zip._sight import SIGNATURE
 
 
 @dataclass(frozen=True)

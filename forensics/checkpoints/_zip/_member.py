@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forensics.checkpoints._reading import Source, read_at
+from forensics.checkpoints._zip._sight import SIGNATURE
 
 STORED, DEFLATED = 0, 8
 _HEADER = struct.Struct("<4s5H3L2H")
-SIGNATURE = b"PK\x03\x04"
 _ZIP64 = 0xFFFFFFFF
 
 

@@ -10,13 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from forensics.checkpoints._reading import Source, read_at
-from forensics.checkpoints._zip._member import (
-    SIGNATURE,
-    STORED,
-    LocalHeader,
-    Member,
-    read_local_header,
-)
+from forensics.checkpoints._zip._member import STORED, LocalHeader, Member, read_local_header
+from forensics.checkpoints._zip._sight import SIGNATURE
 
 Measure = Callable[[str, int], int | None]
 """(name, offset of the bytes) -> their number, or None where it cannot be told."""
