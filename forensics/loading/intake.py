@@ -108,6 +108,8 @@ def _passed_over(file: FoundFile, found: Discovery, in_vain: int) -> tuple[str, 
         return "checkpoint", f"part of {found.members[file.path]}"
     if file.path in found.batches:
         return "captured batch", "one batch of training data"
+    if file.path.removesuffix(".json") + ".safetensors" in found.batches:
+        return "captured batch", "what was noted beside it"
     if file.size == 0:
         return "", "empty"
     if _suffix(file) in _NEVER_LOGS or in_vain >= _IN_VAIN:
