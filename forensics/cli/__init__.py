@@ -39,7 +39,7 @@ def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for command in map(_command, names):
+    for command in map(_loaded, names):
         doc = (command.__doc__ or "").strip()
         sub = commands.add_parser(command.name, help=doc.splitlines()[0], description=doc)
         command.add_arguments(sub)
@@ -47,7 +47,7 @@ def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     return parser
 
 
-def _command(name: str) -> "Command":
+def _loaded(name: str) -> "Command":
     command: Command = importlib.import_module(f"{__name__}._{name}").COMMAND
     return command
 
