@@ -54,8 +54,7 @@ def audit(
     came_from = source or "load_batch({})".format
     seen = {step: _sights(batches[step], limits) for step in sorted(batches)}
     judged = [_judge(step, seen, suspects) for step in seen]
-    base = [j for j in judged if j.step not in suspects]
-    shared = _everywhere(base if len(base) > 1 else judged)
+    shared = _everywhere(_base(judged, suspects))
     usual = {(f.oddity, f.tensor): f.share for f in shared}
     audits = tuple(
         BatchAudit(
@@ -102,10 +101,25 @@ def _judge(step: int, seen: Mapping[int, Sights], suspects: Collection[int]) -> 
 def _controls(
     step: int, key: tuple[Oddity, str], seen: Mapping[int, Sights], suspects: Collection[int]
 ) -> list[Sight]:
-    """The same tensor of the other batches; of suspects only where there are too few others."""
+    """The same tensor of the other batches.
+
+    Of a suspect those before it, for what broke the data may last; of suspects only where there
+    are too few others.
+    """
     others = {s: sights[key] for s, sights in seen.items() if s != step and key in sights}
-    innocent = [sight for s, sight in others.items() if s not in suspects]
-    return innocent if len(innocent) >= LEAST_CONTROLS else list(others.values())
+    innocent = {s: sight for s, sight in others.items() if s not in suspects}
+    before = [sight for s, sight in innocent.items() if s < step]
+    if step in suspects and len(before) >= LEAST_CONTROLS:
+        return before
+    return list((innocent if len(innocent) >= LEAST_CONTROLS else others).values())
+
+
+def _base(judged: Sequence[_Judged], suspects: Collection[int]) -> Sequence[_Judged]:
+    """The batches that say what is usual: from before the first suspect, or else what there is."""
+    innocent = [j for j in judged if j.step not in suspects]
+    first = min((j.step for j in judged if j.step in suspects), default=None)
+    before = [j for j in innocent if first is None or j.step < first]
+    return next((chosen for chosen in (before, innocent) if len(chosen) > 1), judged)
 
 
 def _everywhere(judged: Sequence[_Judged]) -> tuple[BatchFinding, ...]:

@@ -11,13 +11,14 @@ How it shows:
     same place of every epoch.
 
 For:
-    One logged point; gradient and loss in the same step, with a calm step before; at least twice
-    the level; the same place of each epoch.
+    Damage in the captured batch of the step (repeats, noise, another scale, samples of one value)
+    that other batches do not show. One logged point; gradient and loss in the same step, with a
+    calm step before; at least twice the level; the same place of each epoch.
 
 Against:
-    A gradient norm that grew over several steps (an update out of control does that); a slow
-    climb to the peak; spikes at ever new places; a loss that does not come back; one of the first
-    steps of the run, in which losses overshoot in health.
+    A captured batch in which nothing is odd. A gradient norm that grew over several steps (an
+    update out of control does that); a slow climb to the peak; spikes at ever new places; a loss
+    that does not come back; one of the first steps of the run, in which losses overshoot in health.
 
 What to do:
     Look at the samples of the suspect steps. Skip or repair them; skip the batch before as well.
@@ -30,9 +31,11 @@ References:
     batch and the one before it.
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_spike as spike
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_data import length_outlier
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_outcome import explains
@@ -41,6 +44,15 @@ from forensics.causes._spikes import main_spike, suspect_steps
 from forensics.causes._where import batch_words
 from forensics.causes._wording import at_step
 from forensics.findings import Outcome
+
+OTHER_FAULTS = (
+    Oddity.NON_FINITE_INPUT,
+    Oddity.LABEL_OUT_OF_RANGE,
+    Oddity.TOKEN_OUT_OF_RANGE,
+    Oddity.LABELS_ALL_MASKED,
+    Oddity.OVERLONG,
+)
+"""What a batch may show that has a cause of its own."""
 
 
 def _verify(case: Case) -> str:
@@ -84,6 +96,10 @@ CAUSE = Cause(
         Clue("in_first_points", spike.in_first_points, -STRONG),
         Clue("length_outlier", length_outlier, -STRONG),
         Clue("recovered_soon", spike.recovered_soon, WEAK, -MODERATE),
+        Clue("batch_damaged", batches.shows(*batches.DAMAGE), DECISIVE, group="batch"),
+        Clue("batch_unusual", batches.shows(*batches.UNUSUAL), MODERATE, group="batch"),
+        Clue("batch_sound", batches.is_sound, -MODERATE, group="batch"),
+        Clue("batch_of_other_fault", batches.shows(*OTHER_FAULTS), -STRONG),
         proof("replay", damaged_batch),
         Clue("batch_bad_everywhere", batch_bad_everywhere, STRONG, -MODERATE),
     ),

@@ -9,7 +9,8 @@ How it shows:
     and stays there. Accuracy is high from its first point and does not move.
 
 For:
-    A quick fall, then a level at the label entropy; accuracy that is high and flat.
+    Labels of captured batches that are mostly one class. A quick fall, then a level at the label
+    entropy; accuracy that is high and flat.
 
 Against:
     A level of ln(classes), which is that of balanced labels; accuracy at chance or still rising.
@@ -24,6 +25,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_batches import classes_unbalanced
 from forensics.causes._looks_gradients import gradient_negligible
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
@@ -75,6 +77,7 @@ CAUSE = Cause(
         Clue("validation_frozen", validation_frozen, WEAK),
         Clue("gradient_negligible", gradient_negligible, -MODERATE),
         Clue("rate_zero", lr_zero, -STRONG),
+        Clue("labels_unbalanced", classes_unbalanced, STRONG, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,

@@ -12,7 +12,8 @@ How it shows:
 For:
     A shift that validation does not share; a drop at a resume; a rise where the attempt before had
     stopped; events at the start of epochs; shuffling switched off. Accuracies of batches in a row
-    near 0 and others near 1: each stretch holds one class.
+    near 0 and others near 1: each stretch holds one class. Captured batches that hold one class
+    after the other.
 
 Against:
     Validation that moves too; a gradient norm that grew before; a jump up right at the resume.
@@ -26,7 +27,9 @@ References:
     training loss patterns. huggingface/accelerate pull request 4071 (epoch of the sampler).
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_resume as resume
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
@@ -82,6 +85,8 @@ CAUSE = Cause(
         Clue("epoch_starts", data.events_at_epoch_starts, STRONG, -WEAK, group="epoch"),
         Clue("recurs_each_epoch", recurs_each_epoch, MODERATE, group="epoch"),
         Clue("accuracy_swings", accuracy_swings, DECISIVE, -WEAK),
+        Clue("sorted", batches.in_all_batches(Oddity.LABELS_SORTED), DECISIVE, -MODERATE),
+        Clue("one_class", batches.shows(Oddity.CLASS_COUNTS), MODERATE),
         Clue("not_shuffled", data.not_shuffled, STRONG, -MODERATE),
         Clue("gradient_grew", gradient_grew, -MODERATE, group="gradient"),
         Clue("gradient_built_up", gradient_built_up, -STRONG, group="gradient"),

@@ -10,10 +10,11 @@ How it shows:
 
 For:
     A rise of less than half the level; quick return; the same place of each epoch; validation as
-    before; batches grouped by length.
+    before; batches grouped by length. A captured batch in which nothing is odd.
 
 Against:
-    A loss that doubles or more; a loss that stays up; validation that got worse.
+    Damage in the captured batch; a loss that doubles or more; a loss that stays up; validation that
+    got worse.
 
 What to do:
     Nothing to the data. Look at the samples once, to be sure that they are what they should be.
@@ -25,8 +26,9 @@ References:
 """
 
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_spike as spike
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import valid_batch
 from forensics.causes._where import batch_words
@@ -67,6 +69,7 @@ CAUSE = Cause(
         Clue("recovered_soon", spike.recovered_soon, MODERATE, -STRONG, group="recovery"),
         Clue("in_first_points", spike.in_first_points, -STRONG),
         Clue("validation_unmoved", spike.validation_unmoved, WEAK, -MODERATE),
+        Clue("batch_sound", batches.is_sound, MODERATE, -DECISIVE),
         proof("replay", valid_batch),
     ),
     verify=_verify,

@@ -9,8 +9,8 @@ How it shows:
     within the first steps at a learning rate that is otherwise ordinary.
 
 For:
-    A first loss or first gradient norm that is huge; trouble from the first steps on; an ordinary
-    learning rate.
+    Captured batches far from unit scale; a first loss or gradient norm that is huge; trouble from
+    the first steps on; an ordinary learning rate.
 
 Against:
     A first loss of about ln(classes); trouble only after long calm; a rate far above the usual;
@@ -25,8 +25,10 @@ References:
     CS231n, notes on data preprocessing and on the first loss. UMLAUT's check of the input range.
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
 from forensics.causes import _facts as facts
+from forensics.causes import _looks_batches as batches
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_data import first_gradient_huge, first_loss_huge
 from forensics.causes._looks_learning_rate import lr_far_above_range
@@ -76,6 +78,14 @@ CAUSE = Cause(
         Clue("from_the_start", from_the_start, MODERATE, group="timing"),
         Clue("rate_far_too_high", lr_far_above_range, -MODERATE, WEAK),
         Clue("reads_tokens", reads_tokens, -STRONG),
+        Clue(
+            "far_from_unit",
+            batches.in_all_batches(Oddity.INPUT_SCALE),
+            STRONG,
+            -STRONG,
+            group="batches",
+        ),
+        Clue("one_batch", batches.shows(Oddity.INPUT_SCALE), MODERATE, group="batches"),
     ),
     verify=_verify,
     fix=_fix,

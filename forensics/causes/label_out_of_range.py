@@ -9,7 +9,7 @@ How it shows:
     On a CPU: an index error that names the label. The curve before it is healthy.
 
 For:
-    The assertion or the index error in the output.
+    The assertion or the index error in the output; such a label in a captured batch.
 
 Against:
     Output that was kept and says nothing of the kind.
@@ -22,13 +22,17 @@ References:
     huggingface/transformers issue 10449. PyTorch's ClassNLLCriterion: t >= 0 && t < n_classes.
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes._base import DECISIVE, STRONG, Cause, Clue, Family
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_text import says
 from forensics.causes._where import onset_words
 from forensics.findings import Outcome
 from forensics.run import TextKind
+
+BEYOND = (Oddity.LABEL_OUT_OF_RANGE, Oddity.TOKEN_OUT_OF_RANGE)
 
 
 def _verify(case: Case) -> str:
@@ -60,6 +64,8 @@ CAUSE = Cause(
         Clue("label_named", says(TextKind.LABEL_OUT_OF_RANGE), DECISIVE, -STRONG),
         Clue("device_assert", says(TextKind.DEVICE_ASSERT), DECISIVE),
         Clue("index_named", says(TextKind.INDEX_OUT_OF_RANGE), -STRONG),
+        Clue("in_batch", batches.shows(*BEYOND), DECISIVE, -STRONG, group="batch"),
+        Clue("in_all_batches", batches.in_all_batches(*BEYOND), STRONG, group="batch"),
     ),
     verify=_verify,
     fix=_fix,

@@ -11,8 +11,8 @@ How it shows:
     Where no sample has a label, every loss and every gradient is exactly zero.
 
 For:
-    Isolated NaN or zero losses; a finite gradient norm beside them; finite validation. A loss of
-    exactly zero from the first step on.
+    A captured batch without a label that counts; isolated NaN or zero losses; a finite gradient
+    norm beside them; finite validation. A loss of exactly zero from the first step on.
 
 Against:
     NaN that stays; a gradient norm that is NaN too; anything unusual before it.
@@ -25,7 +25,9 @@ References:
     pytorch/pytorch issues 70348, 75181 and 116349: the mean over no target is NaN since 1.11.
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
@@ -34,6 +36,8 @@ from forensics.causes._looks_replay_data import all_labels_masked
 from forensics.causes._looks_settings import batch_per_device_below
 from forensics.causes._where import broken_words
 from forensics.findings import Outcome
+
+MASKED = Oddity.LABELS_ALL_MASKED
 
 
 def _verify(case: Case) -> str:
@@ -65,6 +69,8 @@ CAUSE = Cause(
         Clue("instant", broken.instant, WEAK, -STRONG),
         Clue("validation_finite", broken.validation_still_finite, MODERATE, -MODERATE),
         Clue("small_batch", batch_per_device_below(3), WEAK),
+        Clue("in_batch", batches.shows(MASKED), DECISIVE, -DECISIVE, group="batch"),
+        Clue("in_all_batches", batches.in_all_batches(MASKED), STRONG, group="batch"),
         proof("replay", all_labels_masked),
     ),
     verify=_verify,

@@ -10,12 +10,13 @@ How it shows:
     NaN and training goes on. A lower learning rate does not help.
 
 For:
-    No precursor; loss and gradient in the same step; isolated NaN losses; the same place of each
-    epoch.
+    NaN or infinity in the captured batch of the step; no precursor; loss and gradient in the same
+    step; isolated NaN losses; the same place of each epoch.
 
 Against:
-    A gradient norm that grew before; a loss that is NaN while the gradient is finite (see
-    ``labels_all_masked``); the very first step, where every batch is affected alike.
+    A captured batch that is finite; a gradient norm that grew before; a loss that is NaN while the
+    gradient is finite (see ``labels_all_masked``); the very first step, where every batch is
+    affected alike.
 
 What to do:
     Check every sample with ``isfinite`` before training, inputs and targets alike. Repair or drop.
@@ -24,10 +25,12 @@ References:
     prs-eth/Marigold issue 111 (NaN in depth maps). pytorch/vision issue 997 (degenerate boxes).
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import input_not_finite
 from forensics.causes._spikes import non_finite_steps
@@ -69,6 +72,19 @@ CAUSE = Cause(
         Clue("gradient_with_loss", data.gradient_broke_with_loss, MODERATE, -STRONG),
         Clue("isolated", broken.isolated_non_finite, MODERATE, group="recurrence"),
         Clue("each_epoch", data.non_finite_each_epoch, STRONG, -WEAK, group="recurrence"),
+        Clue(
+            "in_batch",
+            batches.shows(Oddity.NON_FINITE_INPUT),
+            DECISIVE,
+            -DECISIVE,
+            group="batch",
+        ),
+        Clue(
+            "in_all_batches",
+            batches.in_all_batches(Oddity.NON_FINITE_INPUT),
+            MODERATE,
+            group="batch",
+        ),
         proof("replay", input_not_finite),
     ),
     verify=_verify,

@@ -9,8 +9,8 @@ How it shows:
     spike at the batch with the greatest length so far.
 
 For:
-    The warning or the index error; a batch half as long again as nearly all before it; a
-    configured length above the positions of the model.
+    The warning or the index error; a logged or captured batch half as long again as nearly all
+    before it; a configured length above the positions of the model.
 
 Against:
     A batch of ordinary length at the onset; a configured length within the model's.
@@ -24,7 +24,9 @@ References:
     embedding, not by the label.
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
+from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_data as data
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family
 from forensics.causes._looks_outcome import early, explains
@@ -73,6 +75,8 @@ CAUSE = Cause(
         Clue("length_named", says(TextKind.SEQUENCE_TOO_LONG), STRONG),
         Clue("index_named", says(TextKind.INDEX_OUT_OF_RANGE), DECISIVE, -MODERATE, group="index"),
         Clue("length_outlier", data.length_outlier, DECISIVE, -STRONG, group="length"),
+        Clue("in_batch", batches.shows(Oddity.OVERLONG), DECISIVE, -STRONG, group="length"),
+        Clue("token_beyond", batches.shows(Oddity.TOKEN_OUT_OF_RANGE), -DECISIVE),
         Clue("beyond_model", data.longer_than_model, STRONG, -MODERATE, group="model"),
         Clue("one_point", one_point, MODERATE, group="shape"),
         Clue("built_up", gradient_built_up, -STRONG, group="shape"),

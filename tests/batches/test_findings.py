@@ -33,10 +33,19 @@ def test_missing_values_in_every_batch_are_said_once():
         batch["inputs"][::4, 2] = np.nan
     found = survey(batches)
     assert [f.oddity for f in found.everywhere] == [Oddity.NON_FINITE_INPUT]
-    assert "12 batches" in found.everywhere[0].text or "11 batches" in found.everywhere[0].text
+    assert "8 of 8 batches" in found.everywhere[0].text  # those before the suspect
     assert not any(a.findings for a in found.audits)
     batches[SUSPECT]["inputs"][:] = np.nan
     assert [f.share for a in survey(batches).suspects for f in a.findings] == [1.0]
+
+
+def test_what_stays_broken_from_the_suspect_on_is_the_suspects_fault():
+    batches = series(made.images)
+    for step in range(SUSPECT, 13):
+        batches[step]["x"][:2] = np.nan
+    found = survey(batches)
+    assert found.everywhere == ()
+    assert [f.oddity for a in found.suspects for f in a.findings] == [Oddity.NON_FINITE_INPUT]
 
 
 @pytest.mark.parametrize("factor", [255.0, 1 / 255])
