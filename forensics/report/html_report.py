@@ -7,6 +7,7 @@ from markupsafe import Markup
 from forensics.case import Case
 from forensics.report import figures
 from forensics.report.captions import Caption, caption
+from forensics.report.replay_caption import ReplayCaption, replay_caption
 from forensics.report.templates import environment
 from forensics.report.view import build_page
 from forensics.verdict import Verdict
@@ -23,6 +24,14 @@ class Drawing:
     narrow: Markup
 
 
+@dataclass(frozen=True)
+class ReplayDrawing:
+    """The figure of a replay and its caption."""
+
+    figure: Drawing
+    caption: ReplayCaption
+
+
 def render(verdict: Verdict) -> str:
     """The whole report as an HTML page without scripts, links to the network or other files."""
     case = verdict.case
@@ -35,6 +44,7 @@ def render(verdict: Verdict) -> str:
             caption=_caption(verdict),
             timeline=_draw(verdict, "timeline", None) if figures.drawn(case) else None,
             zoom=None if window is None else _draw(verdict, "zoom", window),
+            trajectories=_draw_replay(case),
             heat_map=_draw_heat_map(case) if figures.has_non_finite(case) else None,
         )
     )
@@ -50,6 +60,18 @@ def _draw_heat_map(case: Case) -> Drawing:
         for word, size in (("wide", figures.WIDE), ("narrow", figures.NARROW))
     )
     return Drawing(wide, narrow)
+
+
+def _draw_replay(case: Case) -> ReplayDrawing | None:
+    lines = figures.replay_lines(case)
+    if not lines:
+        return None
+    words = replay_caption(lines)
+    wide, narrow = (
+        figures.inline_svg(figures.draw_replay(case, lines, size), f"replay-{word}", words.title)
+        for word, size in (("wide", figures.WIDE), ("narrow", figures.NARROW))
+    )
+    return ReplayDrawing(Drawing(wide, narrow), words)
 
 
 def html_fragment(verdict: Verdict) -> str:

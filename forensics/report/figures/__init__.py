@@ -22,6 +22,8 @@ from forensics.report.figures._panels import (
     drawn,
     points_a_column,
 )
+from forensics.report.figures._replay import draw_replay
+from forensics.report.figures._replay_lines import Line, replay_lines
 from forensics.report.figures._style import GRID, INK, MUTED, NARROW, RC, WIDE, Size
 from forensics.report.figures._svg import figure_svg, inline_svg
 from forensics.report.figures._window import zoom_window
@@ -153,12 +155,15 @@ def _tick(step: float, size: Size) -> str:
 __all__ = [
     "NARROW",
     "WIDE",
+    "Line",
     "draw_heat_map",
+    "draw_replay",
     "draw_timeline",
     "drawn",
     "figure_svg",
     "has_non_finite",
     "inline_svg",
     "points_a_column",
+    "replay_lines",
     "zoom_window",
 ]

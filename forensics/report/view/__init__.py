@@ -17,6 +17,7 @@ from forensics.report.view._advice import (
     checks,
     loss,
 )
+from forensics.report.view._batches import BatchRow, Batches, batches
 from forensics.report.view._episodes import EpisodeRow, LogLine, episodes, log_lines
 from forensics.report.view._folding import Folded
 from forensics.report.view._headline import Badge, Fact, Headline, formats, headline, points
@@ -33,6 +34,8 @@ from forensics.report.view._records import (
     other_runs,
     warnings,
 )
+from forensics.report.view._replay import Replay, replay, replay_hint
+from forensics.report.view._replay_words import change_words
 from forensics.verdict import Verdict
 
 
@@ -52,7 +55,13 @@ class Page:
     checkpoints: Folded[CheckpointRow]
     damage: str
     """Which roles and how much of them are not finite in the first bad checkpoint, or ''."""
+    batches: Batches | None
+    """None where no batch was looked at."""
     other_runs: Folded[OtherRow]
+    replay: Replay | None
+    """None where nothing was replayed."""
+    replay_hint: str
+    """How to replay the run, where that would settle something and was not done."""
     inventory: Inventory
     configuration: Configuration
     warnings: Folded[str]
@@ -75,7 +84,10 @@ def build_page(verdict: Verdict) -> Page:
         log_lines=log_lines(case),
         checkpoints=checkpoints(verdict),
         damage=damage(verdict),
+        batches=batches(case),
         other_runs=other_runs(verdict),
+        replay=replay(case.replay, verdict.hypotheses),
+        replay_hint=replay_hint(verdict),
         inventory=inventory(case),
         configuration=configuration(case.config),
         warnings=warnings(verdict.warnings),
@@ -87,11 +99,15 @@ def build_page(verdict: Verdict) -> Page:
 __all__ = [
     "Argument",
     "Badge",
+    "BatchRow",
     "Clue",
     "Fact",
     "Folded",
     "Page",
+    "Replay",
     "build_page",
+    "change_words",
     "formats",
     "points",
+    "replay",
 ]
