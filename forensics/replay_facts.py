@@ -313,7 +313,11 @@ class Ranks:
     """After summing."""
     alone_norm: float
     """Of rank 0 alone."""
+    reduced_norm: float
+    """As the wrapped model reduces it when the user's loss runs through it."""
     logged_norm: float | None
+    weights_agree: bool
+    """All ranks hold the same weights after one step."""
 
 
 @dataclass(frozen=True)

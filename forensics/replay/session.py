@@ -6,6 +6,7 @@ optimizer state and random numbers back as the checkpoint holds them, and takes 
 """
 
 import copy
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
+from forensics.replay import ranks
 from forensics.replay.batch_store import BatchStore
 from forensics.replay.errors import NotDone, ReplayError
 from forensics.replay.loaded_model import load_weights, restore_optimizer, usual_optimizer
@@ -65,6 +68,8 @@ class StepResult:
     """Before clipping, after unscaling."""
     updated: bool = True
     """False where the loss scaler skipped it."""
+    own_loss: float = math.nan
+    """Of this rank alone, where there are several; ``loss`` is their mean."""
 
 
 @dataclass(eq=False)
@@ -87,6 +92,8 @@ class Session:
     deadline: float
     """`time.monotonic` at which the budget ends."""
     model: nn.Module = field(init=False)
+    _wrapped: nn.Module = field(init=False)
+    """What the user's loss is given: the model, under torchrun inside DDP."""
     optimizer: torch.optim.Optimizer = field(init=False)
     batches: BatchStore = field(init=False)
     rates: Rates = field(init=False)
@@ -119,6 +126,7 @@ class Session:
         self.start = self.plan.before
         stored = self._load(self.start) if self.start is not None else None
         self.model.to(self.device).train()
+        self._wrapped = ranks.wrapped(self.model)
         self.optimizer = self._optimizer(stored)
         if stored is not None and self.start is not None:
             self._restore(stored, self.start)
@@ -243,7 +251,7 @@ class Session:
         """The scalar training loss under the run's precision."""
         kind = knobs.precision or self.plan.settings.precision
         with precision_of(kind, self.device.type, forced=knobs.precision is not None):
-            loss = self.spec.compute_loss(self.model, batch)
+            loss = self.spec.compute_loss(self._wrapped, batch)
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             got = (
                 f"shape {tuple(loss.shape)}"
@@ -267,7 +275,9 @@ class Session:
         if factor != 1.0:
             torch._foreach_mul_(grads, factor)
         norm = torch.nn.utils.get_total_norm(grads) if grads else torch.zeros(())
-        return StepResult(float(loss.detach()), float(norm))
+        own = float(loss.detach())
+        shared = ranks.averaged((own, float(norm)))
+        return StepResult(shared[0], shared[1], own_loss=own)
 
     @property
     def scale(self) -> float | None:
@@ -310,8 +320,17 @@ class Session:
     # -- budget ------------------------------------------------------------------------------
 
     def time_left(self) -> float:
-        """Seconds of the budget that are left."""
-        return self.deadline - time.monotonic()
+        """Seconds of the budget that are left; by rank 0's clock, where there are several."""
+        return ranks.of_first_rank(self.deadline - time.monotonic())
+
+    @contextmanager
+    def unsynchronised(self) -> Iterator[None]:
+        """Gradients stay each rank's own inside."""
+        if isinstance(self._wrapped, DistributedDataParallel):
+            with self._wrapped.no_sync():
+                yield
+        else:
+            yield
 
     def check_time(self) -> None:
         """Raises NotDone when the budget is spent."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from forensics.replay import adapters
+from forensics.replay import adapters, ranks
 from forensics.replay.alignment import align
 from forensics.replay.devices import choose_device
 from forensics.replay.errors import NotDone, ReplayError
@@ -35,6 +35,7 @@ def main(plan_path: str, results_path: str, traces_path: str) -> None:
         faulthandler.dump_traceback_later(plan.budget + 2, file=traces)
         stay_offline()
         _Battery(plan, results, started).run()
+        ranks.leave()
         faulthandler.cancel_dump_traceback_later()
 
 
@@ -65,6 +66,7 @@ class _Battery:
     def _session(self) -> Session:
         plan = self._plan
         device, words = choose_device(plan.device)
+        device = ranks.join(device)
         self._add(device=words)
         session = Session(self._spec(), plan, device, self._started + plan.budget)
         self._guarded(session, "aligning the steps", lambda: align(session))

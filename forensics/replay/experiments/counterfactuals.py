@@ -30,6 +30,10 @@ def _run(session: Session) -> Iterator[Fields]:
         except NotDone as why:
             rest = ", ".join(c.words for c in changes[place:])
             raise NotDone(f"{rest}: {why}") from why
+        if not trajectory.complete and not fails(session.plan, trajectory.excess):
+            # Cut short before it could fail: nothing is known of it.
+            rest = ", ".join(c.words for c in changes[place:])
+            raise NotDone(f"{rest}: the budget of {session.plan.budget:g} s was spent (--budget)")
         done.append(_judged(session, change, as_run, trajectory))
         yield {"counterfactuals": tuple(done)}
         if session.time_left() < 1.2 * (time.monotonic() - began) and place + 1 < len(changes):

@@ -54,7 +54,8 @@ def _reproduces(session: Session, trajectory: Trajectory) -> bool | None:
     reached = plan.suspect_step is not None and trajectory.steps[-1] >= plan.suspect_step
     if not reached and math.isfinite(trajectory.excess):
         return None
-    return fails(plan, trajectory.excess)
+    failed = fails(plan, trajectory.excess)
+    return failed if failed or trajectory.complete else None
 
 
 def _equal(mine: float, logged: float, track: Logged) -> bool:
