@@ -1,0 +1,1 @@
+"""Faults, one file each; a file ends in one declared ``FAULT``."""
