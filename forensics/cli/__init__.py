@@ -18,7 +18,7 @@ from forensics.errors import ForensicsError
 if TYPE_CHECKING:
     from forensics.cli._command import Command
 
-COMMANDS = ("analyze", "timeline", "scan", "causes")
+COMMANDS = ("analyze", "timeline", "scan", "replay", "causes")
 """In the order of the help; each is the ``COMMAND`` of the module ``_<name>``."""
 INTERRUPTED = 130
 

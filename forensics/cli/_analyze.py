@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.cli._command import reading_progress
+from forensics.cli._command import add_replay_options, announce_replay, reading_progress
 
 if TYPE_CHECKING:
     from forensics.diagnosis import Diagnosis
@@ -48,6 +48,7 @@ class Analyze:
         parser.add_argument(
             "--dask", metavar="SCHEDULER", help="address of a Dask cluster that does the scanning"
         )
+        add_replay_options(parser, default=None)
         parser.add_argument(
             "--exit-code", action="store_true", help="exit 1 when the outcome is a failure"
         )
@@ -57,9 +58,17 @@ class Analyze:
         """Do it and return the exit status."""
         from forensics.analysis import analyze
 
+        announce_replay(args)
         with reading_progress(quiet=args.quiet) as progress:
             diagnosis = analyze(
-                args.run_dir, run=args.run, scan=args.scan, dask=args.dask, progress=progress
+                args.run_dir,
+                run=args.run,
+                scan=args.scan,
+                dask=args.dask,
+                replay=args.replay,
+                device=args.device,
+                budget=args.budget,
+                progress=progress,
             )
         report = _write_report(diagnosis, args)
         if args.json and args.json != "-":

@@ -20,6 +20,41 @@ class Command(Protocol):
         """Do it and return the exit status."""
 
 
+def add_replay_options(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Declare what a replay needs to know.
+
+    Args:
+        parser: Of the sub-command.
+        default: What is replayed without ``--replay``; None: nothing is.
+    """
+    parser.add_argument(
+        "--replay",
+        metavar="FILE",
+        default=default,
+        help="Python file with build_model, load_batch and compute_loss, which is run; or auto: "
+        f"model and batches as the run left them (default: {default or 'nothing is replayed'})",
+    )
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="auto|cpu|cuda[:N]",
+        help="where the replay runs (default: CUDA where torch sees it)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="what the replay may take (default 60)",
+    )
+
+
+def announce_replay(args: argparse.Namespace) -> None:
+    """Tell who waits at a terminal how long a replay may take."""
+    if args.replay is not None and not args.quiet and sys.stderr.isatty():
+        print(f"replaying: up to {args.budget:g} s (--budget)", file=sys.stderr)
+
+
 PATIENCE = 1.0
 """Seconds after which reading shows a progress bar."""
 

@@ -18,7 +18,20 @@ WIDEST = 100
 _LABEL = 14
 _STYLES = {Tone.BAD: "red", Tone.WARN: "yellow", Tone.GOOD: "green", Tone.NEUTRAL: "cyan"}
 _ASCII = str.maketrans(
-    {"→": "->", "…": "...", "–": "-", "—": "-", "×": "x", "·": "-", "‘": "'", "’": "'", NBSP: " "}
+    {
+        "→": "->",
+        "…": "...",
+        "–": "-",
+        "—": "-",
+        "×": "x",
+        "·": "-",
+        "‘": "'",
+        "’": "'",
+        NBSP: " ",
+        "σ": "sigma",
+        "√": "sqrt ",
+        "\u0302": "hat",
+    }
 )
 
 
@@ -39,7 +52,7 @@ def show(verdict: Verdict, console: Console) -> None:
     """Print the diagnosis; colours only where ``console`` is a terminal."""
     page = build_page(verdict)
     width = min(console.width, WIDEST)
-    fancy = _can_show(console, "▁█→…×")
+    fancy = can_show(console, "▁█→…×")
     rows = [row for row in _rows(verdict, page, width, fancy) if row.text]
     tone = _STYLES[page.head.outcome.tone]
     _print(console, Text(f" {page.head.outcome.text} ", style=f"bold reverse {tone}"), page, fancy)
@@ -49,7 +62,7 @@ def show(verdict: Verdict, console: Console) -> None:
 
 
 def _print(console: Console, badge: Text, page: Page, fancy: bool) -> None:
-    name = _plain(one_line(page.head.run, 60), console, fancy)
+    name = plain_text(one_line(page.head.run, 60), console, fancy)
     console.print(badge.append(f"  {name}", style="not bold not reverse dim"), highlight=False)
 
 
@@ -119,7 +132,7 @@ def _fitted(
 
 
 def _wrap(row: Row, console: Console, width: int, fancy: bool) -> list[str]:
-    text = _plain(one_line(row.text, 1500), console, fancy)
+    text = plain_text(one_line(row.text, 1500), console, fancy)
     room = width if row.label == "" and row.style == "bold" else width - _LABEL
     lines = [line.plain.rstrip() for line in Text(text).wrap(console, max(room, 20))]
     if len(lines) > row.most:
@@ -128,13 +141,14 @@ def _wrap(row: Row, console: Console, width: int, fancy: bool) -> list[str]:
     return lines
 
 
-def _plain(text: str, console: Console, fancy: bool) -> str:
+def plain_text(text: str, console: Console, fancy: bool) -> str:
     """What the terminal's encoding can show; other characters are spelled out."""
     text = text if fancy else text.translate(_ASCII)
     return text.encode(console.encoding, "backslashreplace").decode(console.encoding)
 
 
-def _can_show(console: Console, symbols: str) -> bool:
+def can_show(console: Console, symbols: str) -> bool:
+    """True where the terminal's encoding has all of these."""
     try:
         symbols.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):
