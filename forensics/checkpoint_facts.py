@@ -27,6 +27,8 @@ class WeightFacts:
     row_runner_up: float = 0.0
     row_median: float = 0.0
     """Median over the rows that are not zero."""
+    row_beyond_few: float = 0.0
+    """RMS of the highest row but for a handful (8, or one in a thousand); 0 as above."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class MomentFacts:
     exact: bool
     """Both are kept in 32 bits or more: the bounds that follow from Adam's definition hold."""
     update_rms: float
-    """RMS of mhat / (sqrt(vhat) + eps) where v > 0; about 0.23 for pure noise at b1 = 0.9."""
+    """RMS of mhat / (sqrt(vhat) + eps) where v > 0."""
     update_max: float
     """Largest |m| / sqrt(v)."""
     bound: float
@@ -55,6 +57,10 @@ class MomentFacts:
     """Share of elements with v = 0: they never had a gradient."""
     sum_square: float
     """Sum of vhat over all elements: the mean square of the gradient's norm, after clipping."""
+    noise_floor: float = 0.23
+    """What ``update_rms`` is for gradients without any direction."""
+    step: float | None = None
+    """The parameter's own step counter."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,20 @@ class MomentChange:
 
 
 @dataclass(frozen=True)
+class UpdateFit:
+    """The way of one tensor over a single step, held against what Adam's state makes of it."""
+
+    name: str
+    read: int
+    rate: float
+    """Learning rate that fits best."""
+    residual: float
+    """Share of the way, by RMS, that neither the moments nor a decay of the weights explain."""
+    rounding: float
+    """Share of it that rounding of the weights alone can make."""
+
+
+@dataclass(frozen=True)
 class CheckpointPair:
     """Two checkpoints, the later against the earlier."""
 
@@ -155,6 +175,8 @@ class CheckpointPair:
     moments: tuple[MomentChange, ...] = ()
     trained: frozenset[str] = frozenset()
     """Parameters for which either keeps optimizer state; empty: not known."""
+    updates: tuple[UpdateFit, ...] = ()
+    """Of two checkpoints that are one step apart, with Adam's state."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Looks at Adam's moments in the checkpoints: what they prove about the gradients and the state."""
 
+from math import isfinite
+
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
@@ -158,6 +160,28 @@ def epsilon_dominates(case: Case, share: float = 0.5) -> Seen:
         reached > share,
         f"In {last.checkpoint} epsilon is larger than sqrt(v) for {percent(reached)} of the "
         "weights that had a gradient.",
+        _step(last),
+    )
+
+
+def updates_outrun_memory(case: Case, limit: float = 1.2, settled: float = 50) -> Seen:
+    """Gradients have outgrown the second moment: Adam's update of a whole tensor is above 1.
+
+    Where gradients keep their size it is at most 1, and it is far less where they are noise.
+    """
+    found = [c for c in saved.sound(case) if c.moments]
+    if not found:
+        return saved.seen(None, MOMENTS)
+    last = found[-1]
+    told = [m for m in last.moments if m.read >= 64 and (m.step or last.step or 0) >= settled]
+    if not told:
+        return saved.NOTHING_TO_SEE
+    top = max(told, key=lambda m: m.update_rms if isfinite(m.update_rms) else 0.0)
+    return saved.seen(
+        top.update_rms >= limit,
+        f"In {last.checkpoint} Adam's update of {top.name} has the RMS {number(top.update_rms)}: "
+        f"{number(top.noise_floor)} is that of noise, and above 1 the gradients have outgrown "
+        "the second moment.",
         _step(last),
     )
 

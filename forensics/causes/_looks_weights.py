@@ -1,22 +1,12 @@
-"""Looks at weights over the checkpoints: what never moved, what grew, what stands out."""
-
-import re
-from collections.abc import Callable
+"""Looks at weights over the checkpoints: what never moved, what moved far, what shrank."""
 
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import count, number, percent, times
-from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, WeightChange, WeightFacts
+from forensics.causes._wording import count, number, percent
+from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, WeightChange
 
 TWO = "Needs the weights of two checkpoints (scan them)."
-_QUERY_KEY = re.compile(
-    r"(?:^|[._/])(?:q|k|w[qk]|[qk]_?proj|query|key|qkv|[qk]kv_proj|query_key_value|c_attn|"
-    r"in_proj|[qk]_norm|qkv_proj|to_[qk]|to_qkv)(?:_weight)?(?:[._/]|$)",
-    re.IGNORECASE,
-)
-_HEAD = re.compile(r"(?:^|[._/])(?:lm_head|embed_out|output|head|to_logits)[._/]weight$", re.I)
-_LAST_NORM = re.compile(r"(?:^|[._/])(?:norm|ln_f|norm_f|final_layer_?norm|final_norm)[._/]weight$")
 
 
 def never_updated(case: Case, share: float = 0.9) -> Seen:
@@ -111,40 +101,6 @@ def weights_shrank(case: Case, share: float = 0.3) -> Seen:
         after <= (1 - share) * before,
         f"The norm of the matrices went from {number(before)} in {first.checkpoint} to "
         f"{number(after)} in {last.checkpoint}.",
-    )
-
-
-def query_key_grew(case: Case, factor: float = 2.0) -> Seen:
-    """Query and key weights grew, and by more than the other matrices."""
-    return _grew(case, lambda w: bool(_QUERY_KEY.search(w.name)), "query and key weights", factor)
-
-
-def head_grew(case: Case, factor: float = 2.0) -> Seen:
-    """The output layer, or the gain of the norm before it, grew by more than other weights."""
-    return _grew(
-        case,
-        lambda w: bool(_HEAD.search(w.name) or _LAST_NORM.search(w.name)),
-        "weights of the output layer and the norm before it",
-        factor,
-    )
-
-
-def _grew(case: Case, wanted: Callable[[WeightFacts], bool], words: str, factor: float) -> Seen:
-    found = saved.sound(case)  # after the onset everything grows
-    if len(found) < 2:
-        return saved.seen(None, "Needs the weights of two checkpoints from before the onset.")
-    first, last = found[0], found[-1]
-    before = {w.name: w.rms for w in first.weights}
-    growth = {w.name: w.rms / before[w.name] for w in last.weights if before.get(w.name)}
-    chosen = [growth[w.name] for w in last.weights if wanted(w) and w.name in growth]
-    rest = [growth[w.name] for w in saved.matrices(last) if not wanted(w) and w.name in growth]
-    if not chosen or not rest:
-        return saved.NOTHING_TO_SEE
-    top, usual = max(chosen), sorted(rest)[len(rest) // 2]
-    return saved.seen(
-        top >= factor * max(usual, 1.0),
-        f"From {first.checkpoint} to {last.checkpoint} the {words} grew to {times(top)} their "
-        f"size, the median matrix to {times(usual)}.",
     )
 
 

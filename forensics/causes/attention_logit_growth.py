@@ -43,13 +43,13 @@ from forensics.causes._looks_activations import (
     attention_logits_watched,
 )
 from forensics.causes._looks_gradients import gradient_infinite_first
+from forensics.causes._looks_growth import query_key_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import escalating, settled_higher
 from forensics.causes._looks_model import attention_used, qk_normalised
 from forensics.causes._looks_outcome import BROKE, early, explains
 from forensics.causes._looks_precision import half_precision
 from forensics.causes._looks_schedule import lowered_in_vain
-from forensics.causes._looks_weights import query_key_grew
 from forensics.findings import Change, Outcome
 
 

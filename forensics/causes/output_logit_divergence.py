@@ -36,13 +36,13 @@ from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_activations import output_logits_grow
+from forensics.causes._looks_growth import head_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_model import large_vocabulary, logits_restrained
 from forensics.causes._looks_outcome import BROKE, early, explains
 from forensics.causes._looks_schedule import onset_after_decay, onset_near_peak
 from forensics.causes._looks_settings import weight_decay_off
-from forensics.causes._looks_weights import head_grew
 from forensics.findings import Change, Outcome
 
 

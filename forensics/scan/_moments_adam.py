@@ -82,7 +82,7 @@ class _Sums:
 
     def __init__(self, settings: AdamSettings) -> None:
         self._settings = settings
-        self._grown = _grown(settings.beta1, settings.step), _grown(settings.beta2, settings.step)
+        self._grown = grown(settings.beta1, settings.step), grown(settings.beta2, settings.step)
         self._limit = settings.bound * (1 + ROUNDING)
         self._read = self._alive = self._beyond = self._negative = self._tiny = self._zero = 0
         self._squares = self._updates = self._top = 0.0
@@ -128,10 +128,12 @@ class _Sums:
             eps_share=self._tiny / self._alive if self._alive else 0.0,
             unseen=self._zero / self._read if self._read else 0.0,
             sum_square=self._squares * tensor.size / self._read if self._read else 0.0,
+            noise_floor=noise_floor(self._settings.beta1),
+            step=self._settings.step,
         )
 
 
-def _grown(beta: float, step: float | None) -> float:
+def grown(beta: float, step: float | None) -> float:
     """1 - beta^step: how much of its final level a moment has reached."""
     if step is None or not isfinite(step) or step < 1 or not 0 <= beta < 1:
         return 1.0

@@ -12,6 +12,8 @@ from forensics.scan.element_types import Doubles
 
 FEWEST_ROWS = 16
 """Below, no row can be said to stand out of the others."""
+FEW_ROWS, FEW_SHARE = 8, 1e-3
+"""A handful of rows: tokens that no text goes without are not more."""
 
 
 def weight_facts(tensor: StoredTensor, most: int = 1 << 22) -> WeightFacts:
@@ -31,7 +33,7 @@ def weight_facts(tensor: StoredTensor, most: int = 1 << 22) -> WeightFacts:
         with np.errstate(over="ignore"):
             squares.add(start, np.square(finite))
         counts.add(start, np.ones(len(value)))
-    top, at, next_row, median = _standing_out(squares.sums, counts.sums)
+    top, at, next_row, median, beyond = _standing_out(squares.sums, counts.sums)
     return WeightFacts(
         name=tensor.name,
         role=str(tensor.role),
@@ -47,6 +49,7 @@ def weight_facts(tensor: StoredTensor, most: int = 1 << 22) -> WeightFacts:
         row_at=at,
         row_runner_up=next_row,
         row_median=median,
+        row_beyond_few=beyond,
     )
 
 
@@ -93,12 +96,14 @@ class _Level:
             self.runner_up = top
 
 
-def _standing_out(squares: Doubles, counts: Doubles) -> tuple[float, int, float, float]:
-    """Highest level, its row, the next highest, the median over rows that are not zero."""
+def _standing_out(squares: Doubles, counts: Doubles) -> tuple[float, int, float, float, float]:
+    """Highest level, its row, the next, the median of rows not zero, the highest but for a few."""
     if not counts.any():
-        return 0.0, 0, 0.0, 0.0
+        return 0.0, 0, 0.0, 0.0, 0.0
     level = np.sqrt(squares / np.maximum(counts, 1))
     at = int(level.argmax())
     alive = level[level > 0]
     median = float(np.median(alive)) if len(alive) else 0.0
-    return float(level[at]), at, float(np.delete(level, at).max()), median
+    few = min(max(FEW_ROWS, int(len(level) * FEW_SHARE)), len(level) - 1)
+    beyond = float(np.partition(level, -few - 1)[-few - 1])
+    return float(level[at]), at, float(np.delete(level, at).max()), median, beyond

@@ -1,7 +1,7 @@
 """Chooses checkpoints of a run, measures each and compares neighbours."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +11,7 @@ from forensics.checkpoint_facts import (
     CheckpointPair,
     CheckpointSurvey,
     ReplicaFacts,
+    UpdateFit,
     WeightFacts,
 )
 from forensics.checkpoints import Opened, Role, StoredTensor, open_checkpoint
@@ -20,6 +21,7 @@ from forensics.scan import _moments_replicas as replicas
 from forensics.scan._moments_adam import EXACT, moment_facts
 from forensics.scan._moments_pairs import moment_change, weight_change
 from forensics.scan._moments_state import Betas, adam_settings, is_adam_like, state_facts
+from forensics.scan._moments_step import update_fit
 from forensics.scan._moments_values import BLOCK, is_readable
 from forensics.scan._moments_weights import weight_facts
 from forensics.scan.engine import Progress, no_progress, processors
@@ -203,8 +205,40 @@ def _pair(
                     progress(2 * moments[-1].compared * a.dtype.size)
     trained = before.trained | after.trained
     return CheckpointPair(
-        before.checkpoint, after.checkpoint, steps, tuple(weights), tuple(moments), trained
+        before.checkpoint,
+        after.checkpoint,
+        steps,
+        tuple(weights),
+        tuple(moments),
+        trained,
+        tuple(_updates(earlier[1], later[1], after, betas, progress)) if steps == 1 else (),
     )
+
+
+def _updates(
+    earlier: Opened, later: Opened, after: CheckpointFacts, betas: Betas | None, progress: Progress
+) -> Iterator[UpdateFit]:
+    """The single step between the two, of every tensor that is kept in full and was updated."""
+    if not is_adam_like(later.state):
+        return
+    first, second = _by_name(later, Role.EXP_AVG), _by_name(later, Role.EXP_AVG_SQ)
+    both = _alike(_by_name(earlier, Role.PARAM), _by_name(later, Role.PARAM))
+    kept = [
+        (a, b)
+        for a, b in both
+        if b.name in first
+        and b.name in second
+        and {t.dtype for t in (a, b, first[b.name], second[b.name])} <= EXACT
+        and first[b.name].shape == second[b.name].shape == b.shape
+        and _counted(earlier, later, b.name, 1) == 1
+    ]
+    most = _most([b for _, b in kept])
+    for a, b in kept:
+        own = adam_settings(after.state, later.state.optimizer_steps.get(b.name), betas)
+        with suppress(UnreadableFile):
+            fit = update_fit(a, b, (first[b.name], second[b.name]), own, most)
+            progress(4 * fit.read * b.dtype.size)
+            yield fit
 
 
 def _alike(

@@ -7,6 +7,8 @@ import pytest
 
 from forensics.causes import _looks_counters as counters
 from forensics.causes import _looks_damage as damage
+from forensics.causes import _looks_growth as growth
+from forensics.causes import _looks_last_update as last_update
 from forensics.causes import _looks_moments as moments
 from forensics.causes import _looks_weights as weights
 from forensics.scan._moments_adam import moment_bound, noise_floor
@@ -22,6 +24,7 @@ ALARMS = [
     moments.norm_beyond_clip,
     moments.norm_divided_by_scale,
     moments.epsilon_dominates,
+    moments.updates_outrun_memory,
     counters.optimizer_counter_restarted,
     counters.scheduler_restarted,
     counters.settings_differ,
@@ -31,8 +34,11 @@ ALARMS = [
     weights.moved_far,
     weights.first_layers_still,
     weights.weights_shrank,
-    weights.query_key_grew,
-    weights.head_grew,
+    growth.query_key_grew,
+    growth.head_grew,
+    growth.gains_grew,
+    growth.few_rows_grew,
+    last_update.moved_without_optimizer,
     damage.value_stands_out,
     damage.one_tensor_broken,
     damage.broken_behind_optimizer,
