@@ -15,7 +15,7 @@ from forensics.errors import UnreadableFile
 from forensics.found import Note
 
 _MAX_INDEX = 32 << 20
-_NUMBERED = re.compile(r"(?P<base>.+?)[-_.]?(?P<number>\d{5})-of-(?P<count>\d{5})(?P<suffix>\..+)?")
+_NUMBERED = r"(?P<base>.+?)[-_.]?(?P<number>\d{5})-of-(?P<count>\d{5})(?P<suffix>\..+)?"
 MAX_SHARDS = 10_000
 
 
@@ -66,18 +66,22 @@ def read_indexed(path: Path) -> Piece:
 
 def series_of(path: Path, among: Iterable[Path]) -> list[Path]:
     """The shards that ``path`` is one of, by their numbers; [] where it bears none."""
-    own = _NUMBERED.fullmatch(path.name)
+    own = _numbers(path)
     if own is None:
         return []
     key = (own["base"], own["count"], own["suffix"])
-    found = ((_NUMBERED.fullmatch(one.name), one) for one in among)
+    found = ((_numbers(one), one) for one in among)
     return [one for m, one in found if m and (m["base"], m["count"], m["suffix"]) == key]
+
+
+def _numbers(path: Path) -> re.Match[str] | None:
+    return re.fullmatch(_NUMBERED, path.name) if "-of-" in path.name else None
 
 
 def read_series(paths: Sequence[Path]) -> Piece:
     """Read numbered shards that have no index."""
     piece = joined([read_or_note(path) for path in paths])
-    numbered = _NUMBERED.fullmatch(paths[0].name)
+    numbered = _numbers(paths[0])
     count = int(numbered["count"]) if numbered else len(paths)
     if len(paths) >= count:
         return piece

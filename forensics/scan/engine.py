@@ -12,7 +12,7 @@ from forensics.remote import is_remote
 from forensics.scan.counting import Counted, count_task, pass_of, worth_compiling
 from forensics.scan.planning import Plan, Task, plan
 from forensics.scan.tally import Tally
-from forensics.scan.trouble import Stamps, notes_on
+from forensics.scan.trouble import notes_on, stamps_of
 from forensics.tensor_stats import TensorStats
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def scan_checkpoint(
     planned = plan(opened.tensors, workers)
     if compiled is None:
         compiled = worth_compiling(planned.nbytes)
-    stamps = Stamps.of(planned.tasks)
+    stamps = stamps_of(planned.tasks)
     if executor is None and (remote or planned.nbytes > _INLINE):
         with _threads(workers) as executor:
             _load_first(planned, compiled)

@@ -134,7 +134,7 @@ def _finite(values: Doubles, largest: float, zero: int) -> Tally:
         exponent = 0
     else:
         np.ldexp(values, -exponent, out=values)
-    total = float(values.sum())
+    total = float(np.add.reduce(values))
     np.square(values, out=values)
     return Tally(
         count=len(values),
@@ -142,7 +142,7 @@ def _finite(values: Doubles, largest: float, zero: int) -> Tally:
         finite=len(values),
         abs_max=largest,
         total=total,
-        squares=float(values.sum()),
+        squares=float(np.add.reduce(values)),
         exponent=exponent,
     )
 

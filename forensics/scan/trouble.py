@@ -1,30 +1,21 @@
 """One line for each file that could not be read as it was when its header was read."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from forensics.found import Note
 from forensics.remote import is_remote
 from forensics.scan.counting import Counted
 from forensics.scan.planning import Task
 
+Stamps = Mapping[str, tuple[int, int] | None]
+"""Size and time of change of each local file."""
 
-@dataclass(frozen=True)
-class Stamps:
-    """Size and time of change of each local file, as they were before the scan."""
 
-    before: dict[str, tuple[int, int] | None]
-
-    @classmethod
-    def of(cls, tasks: Iterable[Task]) -> "Stamps":
-        """Look at every file that the tasks read."""
-        paths = {e.path for task in tasks for part in task for e in part.tensor.extents}
-        return cls({path: _stamp(path) for path in sorted(paths) if not is_remote(path)})
-
-    def changed(self) -> list[str]:
-        """Files that have been written to or replaced since."""
-        return [path for path, stamp in self.before.items() if stamp != _stamp(path)]
+def stamps_of(tasks: Iterable[Task]) -> Stamps:
+    """Look at every file that the tasks read."""
+    paths = {e.path for task in tasks for part in task for e in part.tensor.extents}
+    return {path: _stamp(path) for path in sorted(paths) if not is_remote(path)}
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
@@ -36,14 +27,19 @@ def _stamp(path: str) -> tuple[int, int] | None:
 
 
 def notes_on(sources: Iterable[Counted], stamps: Stamps) -> tuple[Note, ...]:
-    """A note for each file with a problem: what it was, and how many tensors it cost."""
+    """A note for each file with a problem: what it was, and how many tensors it cost.
+
+    Args:
+        sources: What was counted.
+        stamps: Of the files before the scan.
+    """
     problems: dict[str, str] = {}
     tensors: dict[str, int] = {}
     for counted in sources:
         if counted.problem:
             problems.setdefault(counted.path, counted.problem)
             tensors[counted.path] = tensors.get(counted.path, 0) + 1
-    for path in stamps.changed():
+    for path in (path for path, stamp in stamps.items() if stamp != _stamp(path)):
         problems.setdefault(path, "changed while it was read: its figures may mix two saves")
     return tuple(
         Note(problem + _cost(tensors.get(path, 0)), path) for path, problem in problems.items()

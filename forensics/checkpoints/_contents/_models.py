@@ -14,11 +14,10 @@ _MAIN = (
 )
 """Keys of the model that is trained, the surest first."""
 _WRAPPERS = frozenset({"state_dict", "module", "model", "params", "model_state_dict"})
-_NO_MODEL = re.compile(
-    r".*(?:rng|random|sampler|loader|callback|loop|metric|hparam|hyper|sched|buffer|batch|"
+_NO_MODEL = (
+    r"(?i:.*(?:rng|random|sampler|loader|callback|loop|metric|hparam|hyper|sched|buffer|batch|"
     r"history|losses|stats|seen|shape|config|args|generator_state|progress|optim|extra|meta).*|"
-    r"opt|cfg|state|data|datamodule|epoch|step|loss|train_state|trainer",
-    re.IGNORECASE,
+    r"opt|cfg|state|data|datamodule|epoch|step|loss|train_state|trainer)"
 )
 """Keys under which tensors lie that are no weights."""
 
@@ -44,7 +43,7 @@ def as_models(
     models: list[Model] = []
     others: list[StoredTensor] = []
     for key, members in by_key.items():
-        if key != main and (not key or _NO_MODEL.fullmatch(key)):
+        if key != main and (not key or re.fullmatch(_NO_MODEL, key)):
             others.extend(_named(one, ".".join(one.path), Role.OTHER) for one in members)
             continue
         depth = _depth(members) if key else 0
@@ -76,7 +75,7 @@ def _main(by_key: dict[str, list[Found]]) -> str | None:
     for name in _MAIN:
         if name in by_key:
             return name
-    likely = [key for key in by_key if key and not _NO_MODEL.fullmatch(key)]
+    likely = [key for key in by_key if key and not re.fullmatch(_NO_MODEL, key)]
     loose = by_key.get("", [])
     if any(one.tensor.shape for one in loose) and not likely:
         return ""
