@@ -156,6 +156,6 @@ def _unchecked(audits: Iterable[BatchAudit], common: Together) -> Iterator[str]:
         )
     done = {oddity for a in audits for oddity in a.checked}
     if audits and Oddity.LABEL_OUT_OF_RANGE not in done:
-        yield "Labels could not be held against the outputs of the model: needs their number."
+        yield "Labels could not be held against the model: needs the number of its outputs."
     if audits and not done:
         yield "No tensor has a name that tells what it is, such as input_ids, inputs, x or labels."

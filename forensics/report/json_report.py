@@ -39,6 +39,7 @@ def to_dict(verdict: Verdict) -> dict[str, Any]:
         "checkpoints": [_checkpoint(checkpoint) for checkpoint in verdict.checkpoints],
         "last_healthy_checkpoint": _reference(verdict.last_healthy),
         "first_bad_checkpoint": _reference(verdict.first_bad),
+        "batches": verdict.case.batches,
         "hypotheses": [_hypothesis(hypothesis) for hypothesis in verdict.hypotheses],
         "unexplained": verdict.unexplained,
         "replay": verdict.case.replay,
