@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from forensics.advice.replay_reading import read_replay
 from forensics.findings import Change, Episode, Evidence, Hypothesis
 from forensics.report.provenance import SCHEMA_VERSION, version
 from forensics.report.view import formats, points
@@ -42,7 +43,7 @@ def to_dict(verdict: Verdict) -> dict[str, Any]:
         "batches": verdict.case.batches,
         "hypotheses": [_hypothesis(hypothesis) for hypothesis in verdict.hypotheses],
         "unexplained": verdict.unexplained,
-        "replay": verdict.case.replay,
+        "replay": _replay(verdict),
         "recommendation": {
             "resume_from": advice.resume_from,
             "resume_step": advice.resume_step,
@@ -172,6 +173,26 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "source": evidence.source,
         "clue": evidence.clue,
         "steps": evidence.steps,
+    }
+
+
+def _replay(verdict: Verdict) -> dict[str, Any] | None:
+    """Everything the replay told, field by field, and what follows from it."""
+    facts = verdict.case.replay
+    if facts is None:
+        return None
+    reading = read_replay(facts)
+    told = {field.name: getattr(facts, field.name) for field in fields(facts)}
+    return told | {
+        "conclusion": {
+            "repeat": reading.repeat,
+            "removed_by": [c.variant for c in reading.removed_by],
+            "not_removed_by": [c.variant for c in reading.kept_by],
+            "undecided": [c.variant for c in reading.undecided],
+            "blame": reading.blame,
+            "needs_precision": reading.needs_precision,
+            "unusual": sorted(reading.odd),
+        }
     }
 
 

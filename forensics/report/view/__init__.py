@@ -17,7 +17,7 @@ from forensics.report.view._advice import (
     checks,
     loss,
 )
-from forensics.report.view._batches import BatchRow, Batches, batches
+from forensics.report.view._batches import Batches, BatchRow, batches
 from forensics.report.view._episodes import EpisodeRow, LogLine, episodes, log_lines
 from forensics.report.view._folding import Folded
 from forensics.report.view._headline import Badge, Fact, Headline, formats, headline, points

@@ -41,6 +41,8 @@ class Cost:
 class Replay:
     """The replay as a report tells it."""
 
+    brief: str
+    """What it settles, in one line."""
     lede: str
     alignment: str
     facts: tuple[Fact, ...]
@@ -59,11 +61,13 @@ def replay(facts: ReplayFacts | None, hypotheses: Sequence[Hypothesis]) -> Repla
     if facts is None:
         return None
     reading = read_replay(facts)
+    settled = conclusions(facts, reading, hypotheses)
     return Replay(
+        brief="; ".join(c.brief for c in settled if c.brief),
         lede=_lede(facts),
         alignment=sentence(facts.alignment),
         facts=_facts(facts),
-        conclusions=conclusions(facts, reading, hypotheses),
+        conclusions=settled,
         changes=fold(change_rows(reading), _same, "change"),
         comparisons=fold(comparison_rows(facts.comparisons), _same, "comparison"),
         operations=operations(facts.searches),

@@ -19,6 +19,8 @@ class Conclusion:
     label: str
     text: str
     tone: Tone
+    brief: str = ""
+    """The same in a few words; '' where a short report does without it."""
 
 
 def conclusions(
@@ -38,7 +40,9 @@ def conclusions(
 def _proven(hypotheses: Sequence[Hypothesis]) -> Iterator[Conclusion]:
     proven = [h.title for h in hypotheses if h.status is Status.CONFIRMED]
     if proven:
-        yield Conclusion("Proven", sentence(listing(proven)), Tone.GOOD)
+        yield Conclusion(
+            "Proven", sentence(listing(proven)), Tone.GOOD, f"proven: {listing(proven)}"
+        )
 
 
 def _not_proven(hypotheses: Sequence[Hypothesis]) -> Iterator[Conclusion]:
@@ -47,7 +51,7 @@ def _not_proven(hypotheses: Sequence[Hypothesis]) -> Iterator[Conclusion]:
     for first in hypotheses[:1]:
         if first.cause != "no_failure":
             text = f"{first.title} stays {words(first.status.value)}"
-            yield Conclusion("Not proven", sentence(text), Tone.WARN)
+            yield Conclusion("Not proven", sentence(text), Tone.WARN, "not proven")
 
 
 def _repeated(facts: ReplayFacts, reading: ReplayReading) -> Iterator[Conclusion]:
@@ -57,22 +61,23 @@ def _repeated(facts: ReplayFacts, reading: ReplayReading) -> Iterator[Conclusion
             told = f"on the same data with the run's own settings {_failure(facts, run)}."
             meaning = "That leaves the data or the settings, not chance, parallelism or hardware."
             text = f"{sentence_case(told)} {_against_log(run)} {meaning}"
-            yield Conclusion("Reproduced", text, Tone.BAD)
+            yield Conclusion("Reproduced", text, Tone.BAD, "reproduced")
         case Repeat.NOT_REPRODUCED if run is not None:
             told = "On the same data with the run's own settings the failure does not come."
             meaning = "That points at randomness, parallelism, lost state or hardware."
-            yield Conclusion("Not reproduced", f"{told} {_against_log(run)} {meaning}", Tone.WARN)
+            text = f"{told} {_against_log(run)} {meaning}"
+            yield Conclusion("Not reproduced", text, Tone.WARN, "not reproduced")
         case Repeat.NOT_REACHED if run is not None:
             last = at(run.trajectory.steps[-1]) if run.trajectory.steps else "no step"
             told = f"The budget ended the stretch at {last}, before the onset"
             text = f"{told}: whether the failure comes again is open. A larger --budget tells."
-            yield Conclusion("Not settled", text, Tone.WARN)
+            yield Conclusion("Not settled", text, Tone.WARN, "the budget ended before the onset")
         case Repeat.NOTHING_FAILED if run is not None:
             told = f"There was no failure to reproduce. {_against_log(run)}"
-            yield Conclusion("Replayed", told.strip(), Tone.NEUTRAL)
+            yield Conclusion("Replayed", told.strip(), Tone.NEUTRAL, "no failure to reproduce")
         case _:
             text = "The stretch was not replayed; the lines below say why."
-            yield Conclusion("Not settled", text, Tone.WARN)
+            yield Conclusion("Not settled", text, Tone.WARN, "the stretch was not replayed")
 
 
 def _failure(facts: ReplayFacts, run: AsRun) -> str:
@@ -99,10 +104,12 @@ def _changes(reading: ReplayReading) -> Iterator[Conclusion]:
     if reading.removed_by:
         text = "; ".join(change_words(c) for c in reading.removed_by)
         first = " (the smallest change first)" if len(reading.removed_by) > 1 else ""
-        yield Conclusion("Removed by", f"{text}{first}.", Tone.GOOD)
+        brief = f"removed by {change_words(reading.removed_by[0])}"
+        yield Conclusion("Removed by", f"{text}{first}.", Tone.GOOD, brief)
     elif reading.kept_by:
         text = "none of the changes that were tried makes the failure go away."
-        yield Conclusion("Removed by", sentence_case(text), Tone.WARN)
+        brief = "removed by no change that was tried"
+        yield Conclusion("Removed by", sentence_case(text), Tone.WARN, brief)
     if reading.kept_by and reading.removed_by:
         text = "; ".join(change_words(c) for c in reading.kept_by)
         yield Conclusion("Not removed by", f"{text}.", Tone.NEUTRAL)
@@ -163,7 +170,7 @@ def _precision(reading: ReplayReading) -> Iterator[Conclusion]:
         return
     if reading.needs_precision:
         text = "The same step at the same weights is finite in fp32: the run's precision is it."
-        yield Conclusion("Precision", text, Tone.BAD)
+        yield Conclusion("Precision", text, Tone.BAD, "finite in fp32")
     else:
         text = "The same step is not finite in fp32 either: it is not the precision."
-        yield Conclusion("Not precision", text, Tone.NEUTRAL)
+        yield Conclusion("Not precision", text, Tone.NEUTRAL, "not finite in fp32 either")
