@@ -91,6 +91,24 @@ def test_the_run_it_analyses_and_every_file_it_names_exist():
     assert not missing
 
 
+def test_its_recorder_captures_the_batch(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    section = README.split("### Capture batches for next time")[1]
+    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert example
+    monkeypatch.chdir(tmp_path)
+    model = torch.nn.Linear(2, 1)
+    names = {
+        "model": model,
+        "optimizer": torch.optim.SGD(model.parameters(), lr=0.01),
+        "batches": [{"x": torch.full((4, 2), b)} for b in (1.0, 1.0, float("nan"), 1.0)],
+        "loss_of": lambda net, batch: net(batch["x"]).square().mean(),
+    }
+    exec(example[1], names)
+    saved = sorted(path.name for path in (tmp_path / "runs/exp1/batches").glob("*.safetensors"))
+    assert saved == ["step_1.safetensors", "step_2.safetensors", "step_3.safetensors"]
+
+
 def test_the_picture_is_small():
     picture = ROOT / "reports" / "example.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
