@@ -84,7 +84,7 @@ def _ahead(held: WeightFacts) -> float:
 
 
 def _is_query_key(held: WeightFacts) -> bool:
-    return bool(_QUERY_KEY.search(held.name))
+    return bool(_QUERY_KEY.search(held.name)) and (_is_matrix(held) or _is_gain(held))
 
 
 def _is_head(held: WeightFacts) -> bool:

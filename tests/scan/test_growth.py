@@ -57,6 +57,11 @@ def test_steps_without_a_direction(tmp_path, name):
     assert growth.head_grew(case, factor=1.0).holds is not True
 
 
+def test_biases_begin_at_zero(tmp_path):
+    bias = adding(**{"h.0.attn.c_attn.bias": lambda step: torch.full((64,), float(step**2))})
+    assert growth.query_key_grew(case_of(train(tmp_path, bias))).holds is not True
+
+
 def test_no_series_from_before_the_onset(tmp_path):
     root = train(tmp_path, adding(**{QUERY: flat(lambda step: 2.0**step)}))
     for look in LOOKS:
