@@ -20,6 +20,7 @@ from safetensors import safe_open  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
 from forensics.recorder import Recorder  # noqa: E402
+from forensics.recorder._gradients import gradient_norms  # noqa: E402
 from forensics.recorder._naming import named_tensors  # noqa: E402
 
 
@@ -168,6 +169,14 @@ def test_random_states_give_the_same_forward_pass(tmp_path):
     random.setstate((version, tuple(state), gauss))
     np.random.set_state(json.loads(base64.b64decode(told["numpy"])))
     assert (random.random(), float(np.random.rand())) == drawn
+
+
+def test_wrappers_are_not_part_of_a_name():
+    wrapped = torch.nn.ModuleDict(
+        {"module": torch.nn.ModuleDict({"_orig_mod": torch.nn.Linear(2, 1)})}
+    )
+    sum(p.sum() for p in wrapped.parameters()).backward()
+    assert gradient_norms(wrapped).names == ("weight", "bias")
 
 
 def test_micro_batches_of_a_step_are_one_batch(tmp_path):

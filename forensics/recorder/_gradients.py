@@ -44,4 +44,9 @@ def gradient_norms(model: nn.Module, scaler: Any = None) -> GradientNorms | None
     each = torch.stack([norm.to(norms[0].device) for norm in norms])
     if scaler is not None:
         each = each / scaler.scale(torch.ones((), device=each.device))
-    return GradientNorms(tuple(dense), each)
+    return GradientNorms(tuple(map(_plain, dense)), each)
+
+
+def _plain(name: str) -> str:
+    """A parameter's name without what DDP and torch.compile wrap around the model."""
+    return name.replace("_orig_mod.", "").removeprefix("module.")
