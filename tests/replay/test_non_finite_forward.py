@@ -290,3 +290,46 @@ def test_loss_computed_outside_of_torch():
     operation = found(model, lambda: torch.tensor(math.nan, requires_grad=True))
     assert operation.kind == "nan"
     assert "no operation of torch" in operation.culprit
+
+
+def test_value_written_into_memory_of_the_callers():
+    model = nn.Linear(2, 2)
+
+    def loss():
+        target = torch.full((3, 2), 7.0)
+        torch.log(torch.zeros(3, 2), out=target)
+        return (model(torch.ones(3, 2)) + target).sum()
+
+    operation = found(model, loss)
+    assert (operation.operation, operation.inputs) == ("log", ("float32 (3, 2), 0 to 0",))
+
+
+def test_batch_of_any_structure_that_holds_itself():
+    model = nn.Linear(2, 1)
+
+    class Graph:
+        def __init__(self):
+            self.nodes = [torch.ones(2), {"far": (torch.tensor([1.0, -INF]),)}]
+            self.itself = self
+
+    batch = Graph()
+    operation = found(model, lambda: model(batch.nodes[1]["far"][0]).sum() * 0.0, batch=batch)
+    assert operation.operation == "mul"  # the infinity itself may be a mask
+    assert operation.culprit == "0 times an infinity that was written on purpose"
+    batch.nodes[1]["far"][0][0] = INF
+    operation = found(model, lambda: model(batch.nodes[1]["far"][0]).sum(), batch=batch)
+    assert operation.culprit.startswith("input nodes.1.far.0 is not finite")
+
+
+def test_scripted_model():
+    model = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.Softplus()))
+    operation = found(model, lambda: (model(torch.ones(1, 2)) * 0).log().sum())
+    assert (operation.operation, operation.phase) == ("log", Phase.LOSS)
+
+
+def test_infinities_of_both_signs_in_a_batch_are_no_mask():
+    model = nn.Linear(2, 1)
+    batch = [torch.tensor([[INF, 1.0], [-INF, 1.0]])]
+    operation = found(model, lambda: model(batch[0]).sum(), batch=batch)
+    assert (operation.phase, operation.operation) == (Phase.INPUT, "input")
+    assert operation.culprit == "input 0 is not finite before the step: 2 of 4 values infinite"

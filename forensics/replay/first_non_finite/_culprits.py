@@ -66,8 +66,9 @@ def _of_infinities(call: Call) -> str:
     if any(map(math.isnan, call.named)):
         return "a NaN that was written on purpose"
     name = call.operator.name.removesuffix("_")
-    zeros = any(bool((v == 0).any()) for v in map(numbers, call.inputs) if v is not None)
-    if name in _PRODUCTS and zeros:
+    zeros = [bool((v == 0).any()) for v in map(numbers, call.inputs) if v is not None]
+    plain_zero = any(v == 0 for v in call.arguments if isinstance(v, int | float))
+    if name in _PRODUCTS and (plain_zero or any(zeros)):
         return "0 times an infinity that was written on purpose"
     if name in _SUMS and any(map(has_nan, call.outputs)):
         return "infinity minus infinity"

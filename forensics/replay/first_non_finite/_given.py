@@ -24,7 +24,7 @@ def note_given(ledger: Ledger, model: nn.Module, batch: object, step: int, preci
     Such a candidate has the operation ``input``, ``parameter`` or ``buffer``. A tensor that holds
     one finite value and infinities of one sign is a mask, and meant.
     """
-    for name, tensor in _named_tensors(batch, ""):
+    for name, tensor in _named_tensors(batch):
         _note(ledger, tensor, Phase.INPUT, "input", name, step, precision)
     for name, parameter in model.named_parameters():
         _note(ledger, parameter, Phase.FORWARD, "parameter", plain_path(name), step, precision)
@@ -58,12 +58,18 @@ def _note(
     ledger.mark(tensor, ledger.add(candidate, meant=mask_like(values)))
 
 
-def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(value, Tensor):
-        yield name, value
-    elif depth < 8:  # deeper than any batch, and an end for one that holds itself
-        for key, part in _parts(value):
-            yield from _named_tensors(part, f"{name}.{key}" if name else key, depth + 1)
+def _named_tensors(batch: object) -> Iterator[tuple[str, Tensor]]:
+    """Every tensor in a batch of any structure, named by its path, each object once."""
+    waiting, seen = [("", batch)], {id(batch)}
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, Tensor):
+            yield name, value
+            continue
+        parts = [(f"{name}.{key}" if name else key, part) for key, part in _parts(value)]
+        fresh = [(key, part) for key, part in parts if id(part) not in seen]
+        seen.update(id(part) for _, part in fresh)
+        waiting.extend(reversed(fresh))
 
 
 def _parts(value: object) -> Iterator[tuple[str, object]]:

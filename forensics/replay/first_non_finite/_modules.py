@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import torch
 from torch import nn
 
 _WRAPPINGS = ("_orig_mod.", "_checkpoint_wrapped_module.", "_fsdp_wrapped_module.")
@@ -27,6 +28,8 @@ class ModuleStack:
         """Follow the forward passes of the model while the context lasts."""
         with ExitStack() as hooks:
             for path, module in self._model.named_modules():
+                if isinstance(module, torch.jit.ScriptModule):
+                    continue  # it takes no hooks; its operations count for the module around it
                 for handle in self._hooks(plain_path(path), module):
                     hooks.callback(handle.remove)
             yield

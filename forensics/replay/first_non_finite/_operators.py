@@ -32,6 +32,8 @@ class Operator:
     """Each output element depends on the input elements at its place (after broadcasting)."""
     written: tuple[int, ...]
     """Positions of the arguments it writes in place."""
+    outs: tuple[str, ...]
+    """Names of the arguments it writes without reading them, as ``out``."""
     overwrites: bool
     """What it writes in place it does not read."""
 
@@ -64,16 +66,20 @@ def operator_of(function: Any) -> Operator:
     """What is known of a function that a dispatch mode was called with."""
     schema = getattr(function, "_schema", None)
     if schema is None:  # a higher-order operator
-        return Operator(str(function), False, False, (), False)
+        return Operator(str(function), False, False, (), (), False)
     name = schema.name.rpartition("::")[2]
-    arguments = list(enumerate(schema.arguments))
-    written = [i for i, a in arguments if a.alias_info and a.alias_info.is_write and not a.is_out]
+    written = [
+        (position, argument)
+        for position, argument in enumerate(schema.arguments)
+        if argument.alias_info and argument.alias_info.is_write
+    ]
     gives_views = any(r.alias_info and not r.alias_info.is_write for r in schema.returns)
     return Operator(
         name=name,
         makes_no_value=name in _UNWRITTEN or gives_views,
         elementwise=torch.Tag.pointwise in function.tags,
-        written=tuple(written),
+        written=tuple(position for position, argument in written if not argument.kwarg_only),
+        outs=tuple(argument.name for _, argument in written if argument.kwarg_only),
         overwrites=name in _OVERWRITERS,
     )
 

@@ -73,9 +73,9 @@ class Ledger:
         index = origin.meant if origin.fault is None else origin.fault
         return None if index is None else self._candidates[index]
 
-    def earliest(self) -> NonFiniteOperation | None:
-        """The first candidate that was not meant."""
-        return None if self._first_fault is None else self._candidates[self._first_fault]
+    def earliest_fault(self) -> Origin | None:
+        """The origin of the first candidate that was not meant."""
+        return None if self._first_fault is None else Origin(fault=self._first_fault)
 
 
 def _memory(tensor: Tensor) -> int | None:

@@ -14,12 +14,11 @@ from typing import Any
 import torch
 from torch import nn
 
-import forensics
 from forensics.replay.first_non_finite._modules import ModuleStack, plain_path
 from forensics.replay_facts import Phase
 
 _TORCH = str(Path(torch.__file__).parent)
-_OURS = str(Path(forensics.__file__).parent)
+_OURS = str(Path(__file__).parents[2])
 _STANDARD = sysconfig.get_path("stdlib")
 
 
@@ -60,8 +59,7 @@ class Places:
         if number == self._last:
             return
         self._last = number
-        inside = _current_node() is not None
-        notes = self._recomputed if inside else self._forward
+        notes = self._recomputed if in_backward() else self._forward
         notes[number] = self._ahead(operation)
 
     def here(self, operation: str) -> Place:
@@ -98,6 +96,11 @@ class Places:
                 return f"{file}:{frame.f_lineno}"
             frame = frame.f_back
         return ""
+
+
+def in_backward() -> bool:
+    """Whether autograd is running a node of its graph."""
+    return _current_node() is not None
 
 
 def _current_node() -> Any:

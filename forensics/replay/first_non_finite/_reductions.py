@@ -93,6 +93,16 @@ def _normalisation(call: Call) -> str:
     return "" if values.dtype is torch.float16 else _square_overflow(values, largest)
 
 
+def _direction(call: Call) -> str:
+    """Of ``_weight_norm_interface(v, g, dim)``."""
+    values = numbers(call.inputs[0])
+    dim = call.arguments[2] if len(call.arguments) > 2 else 0
+    if values is None or not values.ndim:
+        return ""
+    zero = (values.transpose(0, dim).flatten(1) == 0).all(dim=1)
+    return f"weights of zero length have no direction: {int(zero.sum())} rows" * bool(zero.any())
+
+
 def _constant_somewhere(values: Tensor) -> bool:
     channels = values.transpose(0, 1).flatten(1) if values.ndim > 1 else values[None]
     rows = values.flatten(0, -2) if values.ndim > 1 else values[None]
@@ -127,6 +137,7 @@ REDUCTIONS: Mapping[str, Rule] = {
     **dict.fromkeys(("_softmax", "_log_softmax", "_safe_softmax", "logsumexp"), _softmax),
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _class_loss),
     "_ctc_loss": _alignment,
+    "_weight_norm_interface": _direction,
     **dict.fromkeys(_NORMALISATIONS, _normalisation),
     **dict.fromkeys(_ATTENTIONS, _attention),
 }

@@ -82,10 +82,10 @@ def _reached(
 def _decide(
     ledger: Ledger, reached: list[tuple[str, Tensor]], step: int, precision: str
 ) -> NonFiniteOperation:
-    origins = [ledger.origin(tensor) for _, tensor in reached]
-    known = Origin().joined([origin for origin in origins if origin is not None])
+    origins = [o for o in (ledger.origin(tensor) for _, tensor in reached) if o is not None]
     # A wrapper around tensors may hide whose value arrived; something made it all the same.
-    found = ledger.candidate(known) or ledger.earliest()
+    known = Origin().joined(origins) if origins else ledger.earliest_fault()
+    found = ledger.candidate(known) if known else None
     if found is not None:
         return found
     name, tensor = reached[0]

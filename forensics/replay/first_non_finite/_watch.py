@@ -11,7 +11,7 @@ from forensics.replay.first_non_finite._culprits import culprit_of
 from forensics.replay.first_non_finite._numbers import describe, has_nan, is_bad, numbers
 from forensics.replay.first_non_finite._operators import Call, Operator, operator_of, tensors_in
 from forensics.replay.first_non_finite._origins import Ledger, Origin
-from forensics.replay.first_non_finite._places import Places
+from forensics.replay.first_non_finite._places import Places, in_backward
 from forensics.replay_facts import NonFiniteOperation
 
 _MOST_PHRASES = 8
@@ -55,8 +55,9 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return function(*args, **(kwargs or {}))
         before = _as_before(operator, args)
         result = function(*args, **(kwargs or {}))
-        written = tuple(args[i] for i in operator.written if i < len(args))
-        self._look(operator, before, kwargs or {}, tensors_in((result, written)))
+        self._look(
+            operator, before, kwargs or {}, _given_or_written(operator, result, args, kwargs)
+        )
         return result
 
     def _look(
@@ -66,7 +67,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         origin = None
         if any(bad):
             read = before[1:] if operator.overwrites else before
-            inputs = tuple(tensors_in((read, kwargs)))
+            named = {key: value for key, value in kwargs.items() if key not in operator.outs}
+            inputs = tuple(tensors_in((read, named)))
             arguments = (*before, *kwargs.values())
             origin = self._origin(Call(operator, arguments, inputs, tuple(outputs)))
         for tensor, holds in zip(outputs, bad, strict=True):
@@ -85,6 +87,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _origin_of(self, tensor: Tensor, call: Call) -> Origin:
         known = self._ledger.origin(tensor)
+        if known is None and in_backward():
+            known = self._ledger.earliest_fault()  # it came by a path that can't be watched
         if known is None:
             # No operation of this step made it: a constant of the code (an infinity is then meant),
             # numbers from another library, or memory that was never written.
@@ -111,6 +115,13 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             culprit=culprit,
             location=place.location,
         )
+
+
+def _given_or_written(operator: Operator, result: Any, args: Any, kwargs: Any) -> list[Tensor]:
+    """Every tensor that a call gave or wrote."""
+    in_place = [args[i] for i in operator.written if i < len(args)]
+    outs = [kwargs.get(name) for name in operator.outs] if kwargs else []
+    return tensors_in((result, in_place, outs))
 
 
 def _as_before(operator: Operator, args: tuple[Any, ...]) -> tuple[Any, ...]:
