@@ -14,6 +14,9 @@ WORSE_STATE = 1.5
 makes them better."""
 FACTOR = 2.0
 """A ratio of norms that is off by less comes from a batch that is larger or smaller than others."""
+CLOSER = 0.5
+"""A change explains the log where its losses lie within this share of the distance that the run's
+own settings leave."""
 STALE = 5.0
 """RMS_t from which the second moment does not describe the gradient (its usual value is 1)."""
 MODES_APART = 1.5
@@ -29,6 +32,7 @@ GENTLEST_FIRST = (
     Variant.NO_DECAY,
     Variant.RATE_THIRD,  # touches every step
     Variant.RATE_TENTH,
+    Variant.RATE_TEN_TIMES,
     Variant.BFLOAT16,
     Variant.FLOAT32,
     Variant.FROM_STEP_ONE,
@@ -62,6 +66,7 @@ class Check(StrEnum):
     """Measurements that have a usual result."""
 
     LOAD = "load"
+    CONTENTS = "contents"
     DETERMINISM = "determinism"
     LINE = "line"
     MOMENTS = "moments"
@@ -82,6 +87,8 @@ class ReplayReading:
     """Changes after which it comes all the same."""
     undecided: tuple[Counterfactual, ...]
     """Changes that the budget cut short, or all where nothing was there to be removed."""
+    closest: Counterfactual | None
+    """The change that explains the log, where the failure did not come again by itself."""
     blame: Blame | None
     """None: the suspect was not compared."""
     needs_precision: bool | None
@@ -101,6 +108,7 @@ def read_replay(facts: ReplayFacts) -> ReplayReading:
         removed_by=tuple(c for c in settled if c.removes),
         kept_by=tuple(c for c in settled if not c.removes),
         undecided=tuple(c for c in ordered if c not in settled),
+        closest=_closest(facts) if repeat is Repeat.NOT_REPRODUCED else None,
         blame=_blame(facts),
         needs_precision=_needs_precision(facts),
         odd=frozenset(_odd(facts)),
@@ -123,6 +131,15 @@ def _repeat(facts: ReplayFacts) -> Repeat:
         short = facts.suspect_step is not None and (not steps or steps[-1] < facts.suspect_step)
         return Repeat.NOT_REACHED if short else Repeat.NOTHING_FAILED
     return Repeat.REPRODUCED if facts.as_run.reproduces else Repeat.NOT_REPRODUCED
+
+
+def _closest(facts: ReplayFacts) -> Counterfactual | None:
+    own = facts.as_run.matches_log if facts.as_run is not None else None
+    near = [(c.matches_log, c) for c in facts.counterfactuals if c.matches_log is not None]
+    if own is None or not near:
+        return None
+    distance, change = min(near, key=lambda item: item[0])
+    return change if distance <= CLOSER * own else None
 
 
 def _blame(facts: ReplayFacts) -> Blame | None:
@@ -161,6 +178,9 @@ def _odd(facts: ReplayFacts) -> Iterator[Check]:
     """Each measurement whose result is not the usual one."""
     if any(not load.fits or load.optimizer is False for load in facts.loads):
         yield Check.LOAD
+    audit = facts.audit
+    if audit is not None and (audit.everywhere or any(a.findings for a in audit.suspects)):
+        yield Check.CONTENTS
     if facts.determinism is not None and facts.determinism.equal_share < 1:
         yield Check.DETERMINISM
     if facts.line is not None and facts.line.critical < 1:
@@ -189,11 +209,13 @@ def _moments_are_off(facts: ReplayFacts) -> bool:
 
 
 def _ranks_are_off(facts: ReplayFacts) -> bool:
-    """True where the logged norm is nearer to that of a sum, or of one rank, than to the mean's."""
+    """True where the ranks part, or their gradient is rather a sum or one rank's than the mean."""
     ranks = facts.ranks
-    if ranks is None or not ranks.logged_norm:
+    if ranks is None:
         return False
-    logged = ranks.logged_norm
     ways = (ranks.mean_norm, ranks.sum_norm, ranks.alone_norm)
-    nearest = min(ways, key=lambda norm: abs(math.log(max(norm, 1e-30) / logged)))
-    return nearest != ranks.mean_norm
+    norms = [n for n in (ranks.reduced_norm, ranks.logged_norm) if n and math.isfinite(n)]
+    return not ranks.weights_agree or any(
+        min(ways, key=lambda way: abs(math.log(max(way, 1e-30) / norm))) != ranks.mean_norm
+        for norm in norms
+    )

@@ -14,6 +14,7 @@ SAMPLES = [
     "healthy_pretraining",
     "hidden_nan",
     "hostile",
+    "replayed",
     "several_runs",
 ]
 

@@ -17,7 +17,7 @@ from forensics.replay_facts import (
     ReplayFacts,
 )
 from forensics.report.names import Tone
-from forensics.report.wording import at, listing, number, percent, plural
+from forensics.report.wording import at, listing, number, percent, plural, sentence
 
 NAMES_SHOWN = 4
 
@@ -72,6 +72,17 @@ def _loaded(load: LoadCheck) -> str:
     else:
         parts.append(f"optimizer state does not fit: {load.optimizer_trouble or 'no reason known'}")
     return ", ".join(parts)
+
+
+def _contents(facts: ReplayFacts, odd: bool) -> Said:
+    audit = facts.audit
+    if audit is None or not audit.audits:
+        return None
+    findings = [f for a in audit.suspects for f in a.findings] + list(audit.everywhere)
+    more = f" And {plural(len(findings) - 2, 'more finding')}." if len(findings) > 2 else ""
+    told = " ".join(sentence(f.text) for f in findings[:2]) + more
+    looked = f"{plural(len(audit.audits), 'batch')} looked at, nothing odd in the suspect one"
+    return told or looked, "the batch itself is odd" if odd else "the batch looks like the others"
 
 
 def _determinism(facts: ReplayFacts, odd: bool) -> Said:
@@ -213,14 +224,17 @@ def _norms(found: Ranks) -> str:
         f"averaged {number(found.mean_norm, 3)}",
         f"summed {number(found.sum_norm, 3)}",
         f"of one rank {number(found.alone_norm, 3)}",
+        f"as the run reduces it {number(found.reduced_norm, 3)}",
     ]
+    apart = "" if found.weights_agree else "; after one step their weights differ"
     logged = "not logged" if found.logged_norm is None else number(found.logged_norm, 3)
     ranks = f"gradient norm on {found.world} ranks ({found.wrapper})"
-    return f"{ranks} {listing(ways)}; logged {logged}"
+    return f"{ranks} {listing(ways)}; logged {logged}{apart}"
 
 
 _NAMES = {
     Check.LOAD: "What was loaded",
+    Check.CONTENTS: "What the batch holds",
     Check.DETERMINISM: "Determinism",
     Check.LINE: "Line search",
     Check.MOMENTS: "Optimizer state against gradients",
@@ -231,6 +245,7 @@ _NAMES = {
 }
 _WORDED: dict[Check, Callable[[ReplayFacts, bool], Said]] = {
     Check.LOAD: _load,
+    Check.CONTENTS: _contents,
     Check.DETERMINISM: _determinism,
     Check.LINE: _line,
     Check.MOMENTS: _moments,

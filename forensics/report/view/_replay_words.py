@@ -101,6 +101,12 @@ def _against_log(run: AsRun) -> str:
 
 
 def _changes(reading: ReplayReading) -> Iterator[Conclusion]:
+    if reading.closest is not None and reading.closest.matches_log is not None:
+        change, left = change_words(reading.closest), number(reading.closest.matches_log, 3)
+        text = f"{change}: with it the replay stays within {left} nats of the log (median)."
+        yield Conclusion(
+            "Comes closest to the log", text, Tone.BAD, f"closest to the log: {change}"
+        )
     if reading.removed_by:
         text = "; ".join(change_words(c) for c in reading.removed_by)
         first = " (the smallest change first)" if len(reading.removed_by) > 1 else ""

@@ -4,6 +4,7 @@ from tests.report.samples.diverged import diverged_finetune
 from tests.report.samples.extremes import bare, hostile, huge, only_numbers
 from tests.report.samples.healthy import healthy_pretraining
 from tests.report.samples.hidden import hidden_nan
+from tests.report.samples.replayed import replayed
 from tests.report.samples.several import several_runs
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "hostile",
     "huge",
     "only_numbers",
+    "replayed",
     "several_runs",
 ]
