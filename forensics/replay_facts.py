@@ -199,7 +199,8 @@ class NonFiniteOperation:
     """``as_run`` precision such as fp16, or fp32."""
     phase: Phase
     operation: str
-    """torch's name of it, such as ``log`` or ``native_layer_norm``."""
+    """torch's name of it, such as ``log`` or ``native_layer_norm``; in the backward pass of the one
+    whose derivative it was. ``input``, ``parameter`` or ``buffer`` where the step began with it."""
     module: str
     """Path of the module in which it ran, '' outside every module."""
     kind: str

@@ -333,3 +333,15 @@ def test_infinities_of_both_signs_in_a_batch_are_no_mask():
     operation = found(model, lambda: model(batch[0]).sum(), batch=batch)
     assert (operation.phase, operation.operation) == (Phase.INPUT, "input")
     assert operation.culprit == "input 0 is not finite before the step: 2 of 4 values infinite"
+
+
+def test_number_beyond_an_eight_bit_type():
+    model = nn.Linear(4, 4)
+    x = torch.ones(2, 4)
+
+    def loss():
+        return model(x).sum() + (x * 1e9).to(torch.float8_e5m2).float().sum()
+
+    operation = found(model, loss)
+    assert operation.operation == "_to_copy"
+    assert operation.culprit == "the result is beyond 57344, the largest float8_e5m2"

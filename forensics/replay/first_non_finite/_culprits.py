@@ -42,8 +42,7 @@ def culprit_of(call: Call, given: Sequence[Tensor], place: Place, loss_scale: fl
         place: Where it ran; in the backward pass the forward operation it belongs to.
         loss_scale: What the loss was multiplied by before the backward pass.
     """
-    rule = _RULES.get(call.operator.name.removesuffix("_"))
-    found = rule(call) if rule else ""
+    found = _by_rule(call)
     if found and place.phase is Phase.BACKWARD:
         return _of_slope(found, place.operation)
     if found:
@@ -51,6 +50,14 @@ def culprit_of(call: Call, given: Sequence[Tensor], place: Place, loss_scale: fl
     if given or call.named:
         return _of_infinities(call)
     return _overflow(call, loss_scale if place.phase is Phase.BACKWARD else 1.0)
+
+
+def _by_rule(call: Call) -> str:
+    rule = _RULES.get(call.operator.name.removesuffix("_"))
+    try:
+        return rule(call) if rule else ""
+    except (RuntimeError, IndexError, TypeError):
+        return ""  # an unusual kind of tensor: the operation is named all the same
 
 
 def _of_slope(found: str, operation: str) -> str:
@@ -76,13 +83,13 @@ def _of_infinities(call: Call) -> str:
 
 
 def _overflow(call: Call, loss_scale: float) -> str:
-    halves = [t for t in call.outputs if t.dtype is torch.float16]
     floating = [t for t in call.outputs if t.is_floating_point()]
+    narrow = [t for t in floating if torch.finfo(t.dtype).max < 1e6]
     if not floating or any(map(has_nan, floating)):
         return ""
-    if not halves and _largest(call) < _LARGE:
+    if not narrow and _largest(call) < _LARGE:
         return ""
-    dtype = (halves or floating)[0].dtype
+    dtype = (narrow or floating)[0].dtype
     most = torch.finfo(dtype).max
     limit = f"{most:.0f}" if most < 1e6 else f"{most:.2g}"
     scaled = f"the gradient of the loss times {loss_scale:g}" if loss_scale != 1 else "the result"

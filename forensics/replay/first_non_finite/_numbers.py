@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+_COMPRESSED = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
 _HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -19,8 +20,10 @@ def numbers(tensor: Tensor) -> Tensor | None:
         return None
     if part.layout is torch.sparse_coo:
         part = part._values()
+    elif part.is_nested:
+        part = part.values()
     elif part.layout is not torch.strided:
-        part = part.values() if part.is_sparse_csr or part.is_nested else part.to_dense()
+        part = part.values() if part.layout in _COMPRESSED else part.to_dense()
     if part.is_complex():
         part = torch.view_as_real(part.resolve_conj())
     return part.detach()
@@ -32,8 +35,7 @@ def all_finite(values: Tensor) -> bool:
     A sum is several times faster than a test of each element, and no NaN or infinity gets lost in
     it; where the sum itself overflows, the elements decide.
     """
-    if values.element_size() == 1:  # 8-bit floats have no sum
-        values = values.to(torch.float32)
+    values = _readable(values)
     if not values.numel() or math.isfinite(values.sum().item()):
         return True
     if values.dtype in _HALVES and math.isfinite(values.sum(dtype=torch.float32).item()):
@@ -50,7 +52,7 @@ def is_bad(tensor: Tensor) -> bool:
 def has_nan(tensor: Tensor) -> bool:
     """Whether a tensor holds a NaN."""
     values = numbers(tensor)
-    return values is not None and bool(torch.isnan(values).any())
+    return values is not None and bool(torch.isnan(_readable(values)).any())
 
 
 def mask_like(values: Tensor) -> bool:
@@ -78,6 +80,11 @@ def bad_share(values: Tensor) -> str:
     return " and ".join(parts)
 
 
+def _readable(values: Tensor) -> Tensor:
+    """The same numbers in a type torch can reduce: 8-bit floats have no sum."""
+    return values.to(torch.float32) if values.element_size() == 1 else values
+
+
 def _range(tensor: Tensor) -> str:
     if tensor.dtype is torch.bool and tensor.layout is torch.strided:
         return f"{int(tensor.sum())} of {tensor.numel()} true"
@@ -85,8 +92,7 @@ def _range(tensor: Tensor) -> str:
     if values is None:
         whole = not tensor.is_quantized and tensor.layout is torch.strided
         return _whole_range(tensor) if whole and tensor.device.type != "meta" else "not read"
-    if values.element_size() == 1:
-        values = values.to(torch.float32)
+    values = _readable(values)
     finite = values[torch.isfinite(values)]
     if not values.numel():
         return "no elements"
