@@ -36,6 +36,7 @@ class Row:
     true_cause: str
     accept: tuple[str, ...]
     true_outcome: str
+    accept_outcomes: tuple[str, ...]
     outcome: str
     cause: str
     probability: float
@@ -108,6 +109,7 @@ def look(folder: Path, logs_only: bool = False) -> Row:
         true_cause=truth["cause"],
         accept=tuple(accept),
         true_outcome=truth["outcome"],
+        accept_outcomes=tuple(truth["accept_outcomes"]),
         outcome=str(found.outcome),
         cause=first.cause,
         probability=first.probability,
@@ -149,7 +151,7 @@ def totals(rows: Sequence[Row]) -> dict[str, Any]:
         "true cause first": share([r.right for r in failed]),
         "among the first three": share([r.rank is not None and r.rank <= 3 for r in failed]),
         "first, healthy runs included": share([r.right for r in rows]),
-        "outcome": share([r.outcome == r.true_outcome for r in rows]),
+        "outcome": share([r.outcome in (r.true_outcome, *r.accept_outcomes) for r in rows]),
         "failed runs found": share(
             [r.outcome not in SOUND for r in rows if r.true_outcome not in SOUND]
         ),

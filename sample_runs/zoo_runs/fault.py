@@ -41,6 +41,8 @@ class Fault:
     notes: str = ""
     outcome: str = ""
     """The outcome, where the loss alone does not tell it; '' for that measured."""
+    shows: Callable[[Watch], bool] | None = None
+    """What shows that the fault acted, where the loss against the control does not."""
     proof: Callable[[Watch], bool] | None = None
     """What shows that the control trained well; None: its loss fell by a quarter."""
 

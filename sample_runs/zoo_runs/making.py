@@ -15,12 +15,12 @@ from zoo_runs.engines import engine_of
 from zoo_runs.families import FAMILIES
 from zoo_runs.fault import Cell, nothing
 from zoo_runs.logged import Logged, draw
-from zoo_runs.measure import Measured, measure
+from zoo_runs.measure import Measured, measure, plateau
 from zoo_runs.recipe import Recipe
 from zoo_runs.watch import Watch
 
 NOT_FROM_LOGS = ("checkpoints", "batches")
-SYMPTOM = {"healthy": "none", "crashed": "crash"}
+SYMPTOM = {"stalled": "no_progress", "healthy": "none", "crashed": "crash"}
 SOUND = ("healthy", "spiked_recovered")
 
 
@@ -44,15 +44,13 @@ def make(cell: Cell, home: Path) -> str:
     sound_run = kept_control(cell, control, home)
     found = measure(watch, sound_run, acts_at)
     if cell.fault.outcome:
-        found = replace(
-            found, outcome=cell.fault.outcome, onset=None, symptom=SYMPTOM[cell.fault.outcome]
-        )
+        found = as_told(cell.fault.outcome, found, watch)
     line = (
         f"{found.outcome}, onset {found.onset}, loss {found.start:.3g} -> {found.end:.3g}, "
         f"control {found.control_end:.3g}"
     )
     try:
-        _check(cell, found, sound_run)
+        _check(cell, found, sound_run, watch)
     except FaultDidNotShow:
         shutil.rmtree(target)
         raise
@@ -112,7 +110,13 @@ def _logged(cell: Cell, recipe: Recipe) -> Logged:
     return replace(drawn, **wanted)
 
 
-def _check(cell: Cell, found: Measured, control: Watch) -> None:
+def as_told(outcome: str, found: Measured, watch: Watch) -> Measured:
+    """The outcome that the fault declares, because the loss does not tell it."""
+    onset, slack = plateau(watch) if outcome == "stalled" else (None, 0)
+    return replace(found, outcome=outcome, symptom=SYMPTOM[outcome], onset=onset, slack=slack)
+
+
+def _check(cell: Cell, found: Measured, control: Watch, run: Watch) -> None:
     """A label must be true: the fault showed as it was meant to, the control trained well.
 
     Raises:
@@ -124,7 +128,8 @@ def _check(cell: Cell, found: Measured, control: Watch) -> None:
         raise FaultDidNotShow(
             f"{cell.name}: the control only went from {found.start:.3g} to {found.control_end:.3g}"
         )
-    if found.outcome not in cell.fault.outcomes:
+    shows = cell.fault.shows
+    if found.outcome not in cell.fault.outcomes or (shows is not None and not shows(run)):
         raise FaultDidNotShow(
             f"{cell.name} (strength {cell.strength}): {found.outcome}, not "
             f"{' or '.join(cell.fault.outcomes)}; loss {found.start:.3g} -> {found.end:.3g}, "
@@ -154,6 +159,7 @@ def truth_of(
         "outcome": found.outcome,
         "symptom": found.symptom,
         "cause": cell.fault.cause,
+        "accept_outcomes": sorted({*cell.fault.outcomes, found.outcome} - {found.outcome}),
         "accept": accepted(cell, absent),
         "onset_step": found.onset,
         "onset_tolerance": tolerance,

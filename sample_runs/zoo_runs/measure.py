@@ -60,7 +60,7 @@ def measure(run: Watch, control: Watch, acts_at: int | None) -> Measured:
     outcome, onset, slack = _judge(run, control, step, loss, sound)
     if onset is not None and acts_at is not None:
         onset, slack = acts_at, max(0, min(slack, onset - acts_at))
-    symptom = _symptom(outcome, onset, loss)
+    symptom = _symptom(outcome, loss, sound)
     return Measured(outcome, symptom, onset, slack, start, end, control_end)
 
 
@@ -92,9 +92,9 @@ def _judge(
         return "stalled", *_parted(step, level, sound, gain)
     if validation is not None:
         return validation
-    peak = spike(level, sound, gain)
-    if peak is not None or bad.any():
-        at = int(np.argmax(bad)) if peak is None else peak
+    high = out_of_band(level, sound) | bad[: len(sound)]
+    if high.any():
+        at = int(np.argmax(high))
         return "spiked_recovered", int(step[at]), 2
     return "healthy", None, 0
 
@@ -129,16 +129,23 @@ def _parted(step: NDArray[np.int64], loss: Values, sound: Values, gain: float) -
     return int(step[at]), max(at, n // 10)
 
 
-def spike(loss: Values, sound: Values, gain: float) -> int | None:
-    """Index of the first point of a spike that the control does not have, or None."""
+def out_of_band(loss: Values, sound: Values) -> NDArray[np.bool_]:
+    """Points of a spike that the control does not have; (n,).
+
+    Measured in the loss itself, and in its logarithm while it is more than a few thousandths of
+    the first loss: what spikes from a millionth to a hundredth has spiked.
+    """
     n = min(len(loss), len(sound))
-    usual = np.maximum(smooth(loss[:n], 33), smooth(sound[:n], 33))
-    high = loss[:n] - np.maximum(usual, sound[:n]) > max(8 * _noise(sound[:n]), 0.08 * gain)
+    loss, sound = loss[:n], sound[:n]
+    start = _start(sound)
+    calm = smooth(loss, 33)
+    usual = np.maximum(calm, np.maximum(smooth(sound, 33), sound))
+    high: NDArray[np.bool_] = loss - usual > max(8 * _noise(sound), 0.08 * (start - tail(sound)))
     if loss.min() > 0 and sound.min() > 0:
-        noise = max(_noise(np.log(loss[:n])), _noise(np.log(sound[:n])))
-        high |= np.log(loss[:n] / smooth(loss[:n], 33)) > max(10 * noise, math.log(5))
+        noise = _noise(np.log(sound))
+        high |= (np.log(loss / calm) > max(8 * noise, math.log(10))) & (loss > 0.003 * start)
     high[:3] = False
-    return int(np.argmax(high)) if high.any() else None
+    return high
 
 
 def _noise(values: Values) -> float:
@@ -167,11 +174,11 @@ def _validation(run: Watch, control: Watch) -> tuple[str, int | None, int] | Non
     return "validation_failed", int(steps[0]), 2 * spacing
 
 
-def _symptom(outcome: str, onset: int | None, loss: Values) -> str:
+def _symptom(outcome: str, loss: Values, sound: Values) -> str:
     if outcome == "non_finite":
         return "first_step_non_finite" if not math.isfinite(loss[0]) else "late_non_finite"
     if outcome == "spiked_recovered":
-        return "consecutive_spikes" if _events(loss) > 2 else "single_spike_recovers"
+        return "consecutive_spikes" if _events(loss, sound) > 2 else "single_spike_recovers"
     return {
         "healthy": "none",
         "crashed": "crash",
@@ -181,10 +188,16 @@ def _symptom(outcome: str, onset: int | None, loss: Values) -> str:
     }.get(outcome, "spike_never_recovers")
 
 
-def _events(loss: Values) -> int:
+def _events(loss: Values, sound: Values) -> int:
     """Number of separate spikes."""
     finite = np.where(np.isfinite(loss), loss, np.nanmax(loss[np.isfinite(loss)]))
-    calm = smooth(finite, 33)
-    noise = 1.4826 * float(np.median(np.abs(np.diff(finite))))
-    high = np.flatnonzero(finite - calm > max(10 * noise, 0.3 * float(np.median(calm))))
+    high = np.flatnonzero(out_of_band(finite, sound))
     return 1 + int((np.diff(high) > 20).sum()) if len(high) else 0
+
+
+def plateau(run: Watch) -> tuple[int, int]:
+    """First step near the level at which a run ends, and how unsure that is."""
+    step, loss = curve(run)
+    near = smooth(loss, max(9, len(loss) // 40)) < 1.15 * tail(loss)
+    at = int(np.argmax(near))
+    return int(step[at]), max(at, len(loss) // 10)

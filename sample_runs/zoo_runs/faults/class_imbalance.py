@@ -5,6 +5,7 @@ import torch
 from zoo_runs.edits import change_batches
 from zoo_runs.fault import Fault
 from zoo_runs.recipe import Batch, Recipe
+from zoo_runs.watch import Watch
 
 
 def inject(recipe: Recipe, share: float) -> None:
@@ -28,16 +29,24 @@ def inject(recipe: Recipe, share: float) -> None:
         return {"inputs": inputs[picks], "labels": labels[picks]}
 
     change_batches(recipe, lopsided)
-    recipe.settings.learning_rate *= 0.1
+    recipe.settings.learning_rate *= 0.03
     recipe.validation = [lopsided(90_000 + n, dict(b)) for n, b in enumerate(recipe.validation)]
     recipe.shown_batches = range(1, 9)
+
+
+def rests(watch: Watch) -> bool:
+    """The loss ends at the entropy of the labels, 0.13 to 0.2 nats for 3 % in 3 to 9 classes."""
+    last = list(watch.losses.values())[-60:]
+    return 0.11 < sum(last) / len(last) < 0.25
 
 
 FAULT = Fault(
     name="one_class_only",
     cause="class_imbalance",
     inject=inject,
-    outcomes=("stalled", "healthy", "validation_failed"),
+    outcomes=("stalled",),
+    outcome="stalled",
+    shows=rests,
     tuning={"mlp": 0.97},
-    measured={"cnn": 0.97, "lightning_mlp": 0.97},
+    measured={"lightning_mlp": 0.97, "mlp": 0.96},
 )

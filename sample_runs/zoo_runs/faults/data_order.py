@@ -7,7 +7,7 @@ from zoo_runs.fault import Fault
 from zoo_runs.recipe import Batch, Recipe
 
 
-def inject(recipe: Recipe, stretch: int) -> None:
+def inject(recipe: Recipe, stretch: int) -> int:
     """The data are not shuffled: each stretch of batches holds one class only."""
     supply = recipe.batch
 
@@ -22,6 +22,7 @@ def inject(recipe: Recipe, stretch: int) -> None:
     change_batches(recipe, sorted_by_class)
     recipe.shown_batches = range(1, 9)
     recipe.settings.extra["shuffle"] = False
+    return stretch
 
 
 FAULT = Fault(

@@ -9,7 +9,7 @@ from zoo_runs.recipe import Optimizer, Recipe
 
 
 def inject(recipe: Recipe, share: float) -> int:
-    """One step far too long leaves the hidden biases so low that every ReLU is off for good."""
+    """A step gone wrong leaves the hidden biases so low that every ReLU is off for good."""
     at = at_share(recipe, share)
 
     def overshoot(step: int, model: nn.Module, optimizer: Optimizer) -> None:

@@ -13,12 +13,10 @@ def prepare(recipe: Recipe) -> None:
     s.batch_size, s.steps = max(4, s.batch_size // 4), min(s.steps, 400)
 
 
-def inject(recipe: Recipe, how: str) -> None:
+def inject(recipe: Recipe, _: None) -> None:
     """Losses of the micro-batches are added up: the logged loss and the gradients are 8 x."""
     recipe.divide = False
     recipe.shown = lambda loss: loss * PARTS
-    if how == "sgd":
-        recipe.settings.optimizer = "sgd"
 
 
 FAULT = Fault(
@@ -27,7 +25,7 @@ FAULT = Fault(
     prepare=prepare,
     inject=inject,
     outcomes=("healthy", "stalled", "diverged", "non_finite"),
-    tuning={"char_gpt": "adam", "mlp": "adam"},
-    measured={"char_lstm": "adam", "regression": "adam"},
+    tuning={"char_gpt": None, "mlp": None},
+    measured={"char_lstm": None, "regression": None},
     leaves={"config": "json"},
 )
