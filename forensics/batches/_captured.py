@@ -15,6 +15,10 @@ from forensics.run import Note
 
 MOST_SUSPECTS = 64
 MOST_CONTROLS = 32
+FEW_CONTROLS = 8
+"""Of batches that are large."""
+MOST_BYTES = 1 << 30
+"""Of more than a few controls: reading them must not take longer than the rest of the analysis."""
 _STEP = re.compile(r"step_(\d{1,18})\.[a-z]+$")
 
 
@@ -62,7 +66,8 @@ def survey_captured(
         What was found, and notes on files that could not be read or were left out.
     """
     by_step = {int(m[1]): path for path in paths if (m := _STEP.search(path))}
-    chosen = _chosen(sorted(by_step), suspects)
+    sizes = {step: _size(root / path) for step, path in by_step.items()}
+    chosen = _chosen(sizes, suspects)
     files = _Files(root, {step: by_step[step] for step in chosen})
     survey = audit(files, suspects, limits, by_step.__getitem__)
     read = tuple(a for a in survey.audits if a.step not in files.unread)
@@ -74,17 +79,28 @@ def survey_captured(
     return survey, tuple(files.notes)
 
 
-def _chosen(steps: Sequence[int], suspects: Collection[int]) -> list[int]:
-    """The suspects, latest first, and the controls nearest to them; without any, all over."""
-    suspected = [step for step in steps if step in suspects][-MOST_SUSPECTS:]
-    others = [step for step in steps if step not in suspects]
-    if suspected:
-        others.sort(key=lambda step: min(abs(step - suspect) for suspect in suspected))
-        controls = others[:MOST_CONTROLS]
-    else:
-        most = min(len(others), MOST_CONTROLS)
-        controls = [others[i * len(others) // most] for i in range(most)]
-    return sorted({*suspected, *controls})
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _chosen(sizes: Mapping[int, int], suspects: Collection[int]) -> list[int]:
+    """The suspects, latest first, and the controls nearest to them; without any, all over.
+
+    Args:
+        sizes: Step -> bytes of its file.
+        suspects: Steps under suspicion.
+    """
+    suspected = [step for step in sorted(sizes) if step in suspects][-MOST_SUSPECTS:]
+    others = [step for step in sorted(sizes) if step not in suspects]
+    room = MOST_BYTES // max(*sizes.values(), 1, 1)
+    most = min(len(others), MOST_CONTROLS, max(FEW_CONTROLS, room))
+    if not suspected:
+        return [others[i * len(others) // most] for i in range(most)]
+    others.sort(key=lambda step: min(abs(step - suspect) for suspect in suspected))
+    return sorted({*suspected, *others[:most]})
 
 
 def _left_out(

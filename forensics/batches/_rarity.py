@@ -36,3 +36,8 @@ def stands_apart(log_value: float, log_controls: Sequence[float], least: float) 
     """
     top, bottom = max(log_controls), min(log_controls)
     return log_value - top >= max(least, 4 * (top - bottom))
+
+
+def middle(values: Sequence[float]) -> float:
+    """The upper median: one of the values, so that no sum of two can overflow."""
+    return sorted(values)[len(values) // 2]

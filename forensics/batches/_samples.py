@@ -26,9 +26,12 @@ def largest(values: Array) -> NDArray[np.float64]:
 
 
 def _largest(block: Array) -> NDArray[np.float64]:
-    size = np.abs(block.astype(np.float64))
-    size[~np.isfinite(size)] = 0.0
-    return np.asarray(size.max(axis=1, initial=0.0), np.float64)
+    size = np.abs(block if block.dtype.kind == "f" else block.astype(np.float64))
+    top = size.max(axis=1, initial=0.0)
+    if not np.isfinite(top).all():
+        size[~np.isfinite(size)] = 0.0
+        top = size.max(axis=1, initial=0.0)
+    return np.asarray(top, np.float64)
 
 
 def constant(values: Array) -> NDArray[np.bool_]:

@@ -1,10 +1,11 @@
 """Which steps' batches are under suspicion."""
 
 from collections.abc import Iterable, Iterator
+from math import ceil
 
 import numpy as np
 
-from forensics.findings import Episode, EpisodeKind, Judgement
+from forensics.findings import Episode, EpisodeKind, Judgement, Outcome
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
@@ -24,11 +25,15 @@ def suspect_steps(
 ) -> frozenset[int]:
     """The steps from the last good logged point, itself included, to each event.
 
-    The last good step is among them because its batch made the update that the next loss shows.
+    The last good step is among them because its batch made the update that the next loss shows. A
+    process that died did so after the last step that it logged.
     """
     found: set[int] = set()
     if judgement.onset_step is not None:
         found.update(_back(judgement.onset_step, judgement.after_step))
+        if judgement.outcome is Outcome.CRASHED:
+            onset = judgement.onset_step
+            found.update(range(onset, onset + min(ceil(timeline.interval), MOST_BACK) + 1))
     for episode in episodes:
         if episode.kind in EVENTS:
             found.update(_back(episode.onset_step, episode.after_step))

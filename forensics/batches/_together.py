@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-import numpy as np
-
 from forensics.batch_facts import BatchFinding, Oddity
 from forensics.batches._base import Sight
+from forensics.batches._rarity import middle
 from forensics.batches._wording import number
 from forensics.batches.checks.class_counts import are_classes
 from forensics.batches.checks.input_scale import BYTES
@@ -105,10 +104,10 @@ def _levels(seen: Iterable[Sights]) -> dict[str, list[float]]:
 def _scales(seen: Iterable[Sights]) -> Iterator[BatchFinding]:
     """Inputs or targets that are far from unit scale in all batches."""
     for tensor, levels in _levels(seen).items():
-        middle = float(np.median(levels))
+        usual = middle(levels)
         if min(levels) > FAR_FROM_UNIT:
             text = (
-                f"The largest magnitude of a sample of `{tensor}` is {number(middle)} in the "
+                f"The largest magnitude of a sample of `{tensor}` is {number(usual)} in the "
                 f"median of {len(levels):,} batches; standardised values stay below ten."
             )
-            yield BatchFinding(Oddity.INPUT_SCALE, tensor, text, 1.0, middle)
+            yield BatchFinding(Oddity.INPUT_SCALE, tensor, text, 1.0, usual)

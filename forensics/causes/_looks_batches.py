@@ -6,6 +6,7 @@ from forensics.batch_facts import BatchAudit, BatchFinding, BatchSurvey, Oddity
 from forensics.case import Case
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._wording import count, listing, percent
+from forensics.findings import Outcome
 
 SOURCE = "batches"
 DAMAGE = (
@@ -81,6 +82,8 @@ def blamed_steps(case: Case) -> tuple[int, ...]:
     onset, after = case.judgement.onset_step, case.judgement.after_step
     if onset is None:
         return ()
+    if case.judgement.outcome is Outcome.CRASHED:  # in a step that was never logged
+        return tuple(range(onset + 1, onset + 1 + max(round(case.timeline.interval), 1)))
     first = onset if after is None else after + 1
     return tuple(range(first, onset + 1))
 

@@ -64,7 +64,7 @@ CAUSE = Cause(
         Clue("label_named", says(TextKind.LABEL_OUT_OF_RANGE), DECISIVE, -STRONG),
         Clue("device_assert", says(TextKind.DEVICE_ASSERT), DECISIVE),
         Clue("index_named", says(TextKind.INDEX_OUT_OF_RANGE), -STRONG),
-        Clue("in_batch", batches.shows(*BEYOND), DECISIVE, -STRONG, group="batch"),
+        Clue("in_batch", batches.shows(*BEYOND), DECISIVE + STRONG, -STRONG, group="batch"),
         Clue("in_all_batches", batches.in_all_batches(*BEYOND), STRONG, group="batch"),
     ),
     verify=_verify,

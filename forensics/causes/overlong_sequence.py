@@ -37,6 +37,8 @@ from forensics.causes._where import batch_words
 from forensics.findings import Change, Outcome
 from forensics.run import TextKind
 
+BEYOND = (Oddity.LABEL_OUT_OF_RANGE, Oddity.TOKEN_OUT_OF_RANGE)
+
 
 def _verify(case: Case) -> str:
     return (
@@ -76,7 +78,7 @@ CAUSE = Cause(
         Clue("index_named", says(TextKind.INDEX_OUT_OF_RANGE), DECISIVE, -MODERATE, group="index"),
         Clue("length_outlier", data.length_outlier, DECISIVE, -STRONG, group="length"),
         Clue("in_batch", batches.shows(Oddity.OVERLONG), DECISIVE, -STRONG, group="length"),
-        Clue("token_beyond", batches.shows(Oddity.TOKEN_OUT_OF_RANGE), -DECISIVE),
+        Clue("label_beyond", batches.shows(*BEYOND), -DECISIVE),
         Clue("beyond_model", data.longer_than_model, STRONG, -MODERATE, group="model"),
         Clue("one_point", one_point, MODERATE, group="shape"),
         Clue("built_up", gradient_built_up, -STRONG, group="shape"),

@@ -79,6 +79,15 @@ def test_without_a_suspect_they_are_read_from_all_over(tmp_path):
     assert not any(a.suspect for a in found.audits)
 
 
+def test_of_large_ones_a_few_controls_are_enough(tmp_path):
+    paths = write(tmp_path, {s: {"y": np.arange(8)} for s in range(40)})
+    for path in paths:
+        with (tmp_path / path).open("r+b") as file:
+            file.truncate(300 << 20)  # sparse: no byte of it is read
+    found, _ = survey_captured(tmp_path, paths, {20}, Limits())
+    assert any("9 of 40 captured" in text for text in found.unchecked)
+
+
 def test_half_precision_of_either_kind_is_read(tmp_path):
     torch = pytest.importorskip("torch")
     values = torch.randn(4, 9)

@@ -1,15 +1,13 @@
 """Inputs and targets whose range is orders of magnitude off the controls'."""
 
 from collections.abc import Iterable, Sequence
-from math import exp, log
-
-import numpy as np
+from math import log
 
 from forensics.batch_facts import BatchFinding, Oddity
 from forensics.batches._base import Check, Sight
 from forensics.batches._limits import Limits
 from forensics.batches._parts import Batch, Kind
-from forensics.batches._rarity import stands_apart
+from forensics.batches._rarity import middle, stands_apart
 from forensics.batches._samples import largest
 from forensics.batches._wording import number, part_of
 
@@ -23,7 +21,7 @@ BYTES = "bytes"
 def _look(batch: Batch, _: Limits) -> Iterable[Sight]:
     for part in batch.of(Kind.FEATURES, Kind.TARGETS):
         each = largest(part.values)
-        top, level = float(each.max()), float(np.sort(each)[len(each) // 2])
+        top, level = float(each.max()), middle(each.tolist())
         detail = "" if part.values.dtype.kind == "f" else BYTES
         yield Sight(part.name, len(each), len(each), top, level, detail=detail, each=each)
 
@@ -44,7 +42,7 @@ def _too_large(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
         f"{len(controls):,} control batches it is at most {number(max(tops))}, which "
         f"{part_of(Sight(sight.tensor, beyond, sight.of))} exceed{'s' if beyond == 1 else ''}."
     )
-    usual = float(np.median(tops))
+    usual = middle(tops)
     share = beyond / sight.of
     return BatchFinding(Oddity.INPUT_SCALE, sight.tensor, text, share, sight.value, usual)
 
@@ -56,7 +54,7 @@ def _too_small(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
         return None
     if not stands_apart(-log(sight.level), [-log(v) for v in levels], log(FACTOR)):
         return None
-    usual = exp(float(np.median([log(v) for v in levels])))
+    usual = middle(levels)
     text = (
         f"The largest magnitude of a sample of `{sight.tensor}` is {number(sight.level)} in the "
         f"median; in {len(controls):,} control batches it is {number(usual)}."
