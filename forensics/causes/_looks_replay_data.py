@@ -109,9 +109,9 @@ def all_labels_masked(case: Case) -> Seen:
     if found and broken and sound:
         words = f"{found} At sound weights its loss is not finite, that of its neighbours is."
         return Seen(True, words, _step(case), "replay")
-    if case.judgement.outcome is not Outcome.NON_FINITE:
+    if found or case.judgement.outcome is not Outcome.NON_FINITE:
         return NO_ANSWER
-    return Seen(bool(found), "The suspect batch has labels that count.", source="replay")
+    return Seen(False, "The suspect batch has labels that count.", source="replay")
 
 
 def labels_shifted(case: Case) -> Seen:

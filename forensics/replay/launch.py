@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +19,12 @@ from forensics.replay_facts import ReplayFacts
 
 ADAPTERS = frozenset({"auto"})
 """What may stand in place of a replay file: the run itself gives model and batches."""
-GRACE = 10.0
-"""Seconds past the budget for the step at hand to end and for torch to be imported."""
+START = 60.0
+"""Seconds that importing torch and the user's file may take on a busy machine, at most."""
+GRACE = 5.0
+"""Seconds for the child to end after it noted, past its budget, where it was."""
+LOOK = 0.1
+"""Seconds between two looks at the child."""
 
 
 def check_call(source: str, device: str, budget: float) -> None:
@@ -69,13 +74,25 @@ def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
             start_new_session=True,
         )
         try:
-            status: int | None = process.wait(plan.budget + GRACE)
-        except subprocess.TimeoutExpired:
-            status = None
+            status = _waited(process, plan.budget, where / "traces")
         finally:
             _stop(process)
     text = (where / "errors").read_text("utf-8", "replace")
     return status, text[-4000:]
+
+
+def _waited(process: "subprocess.Popen[bytes]", budget: float, traces: Path) -> int | None:
+    """Exit status; None where the child was still running past its budget."""
+    started, overdue = time.monotonic(), 0.0
+    while (status := process.poll()) is None:
+        now = time.monotonic()
+        # The child's own clock begins once torch is imported; it notes when its budget is over.
+        if not overdue and traces.is_file() and traces.stat().st_size:
+            overdue = now
+        if now - started > budget + START or (overdue and now - overdue > GRACE):
+            return None
+        time.sleep(LOOK)
+    return status
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:

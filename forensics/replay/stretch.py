@@ -18,8 +18,11 @@ REMOVED = 0.3
 """A change removes the failure where less than this share of the excess is left."""
 
 
-def window(session: Session) -> range:
-    """The steps of a stretch: from the checkpoint through the onset and beyond."""
+def window(session: Session) -> Sequence[int]:
+    """The steps of a stretch: from the checkpoint through the onset and beyond.
+
+    Where there are only some batches, those: they meet weights that are older than they were.
+    """
     plan, first = session.plan, session.next_step
     if plan.suspect_step is None:
         end = first + TAIL
@@ -35,11 +38,16 @@ def window(session: Session) -> range:
         )
     if end <= first:
         raise NotDone(f"step {first}, the first to be replayed, is beyond the last one logged")
-    return range(first, end)
+    if session.spec.steps is None:
+        return range(first, end)
+    there = [step for step in session.spec.steps if first <= step < end]
+    if not there or (session.suspect is not None and session.suspect not in there):
+        raise NotDone("the batch of the suspect step was not captured")
+    return there
 
 
 def replay(
-    session: Session, steps: range, knobs: Knobs = AS_RUN, *, seconds: float = math.inf
+    session: Session, steps: Sequence[int], knobs: Knobs = AS_RUN, *, seconds: float = math.inf
 ) -> Trajectory:
     """Train over ``steps`` from the checkpoint; ends early on a non-finite state.
 

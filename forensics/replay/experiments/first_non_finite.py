@@ -9,6 +9,7 @@ from forensics.replay.errors import NotDone
 from forensics.replay.experiments._base import Experiment, Fields
 from forensics.replay.first_non_finite import find_first_non_finite
 from forensics.replay.session import AS_RUN, Knobs, Session
+from forensics.replay.stretch import window
 from forensics.replay_facts import NonFiniteSearch
 
 
@@ -27,7 +28,7 @@ def _run(session: Session) -> Iterator[Fields]:
 def _searched(session: Session, step: int, knobs: Knobs) -> NonFiniteSearch:
     """Train up to the step, then watch it; in float32 at the very same weights."""
     session.begin()
-    for since, before in enumerate(range(session.next_step, step)):
+    for since, before in enumerate(s for s in window(session) if s < step):
         session.train_step(before, since=since)
     batch = session.batches.load(step)
     return find_first_non_finite(

@@ -17,6 +17,8 @@ from forensics.replay_facts import BatchMeasure, Comparison, Role
 
 MOST_SEARCHED = 64
 """Batches looked through for the suspect where the log has gaps."""
+LEAST_SEARCHED = 3
+"""Batches between which one can stand out."""
 STANDS_OUT = 4.0
 """Robust standard deviations from which a batch of a gap is taken for the suspect."""
 LOSS_FLOOR, NORM_FLOOR = 0.02, 0.1
@@ -71,11 +73,9 @@ def _with_update(session: Session, suspect: BatchMeasure) -> BatchMeasure:
 
 def _found_in_gap(session: Session, suspect: int) -> int:
     """Between two logged points the suspect is the batch with the worst loss, if one stands out."""
-    first = session.plan.search_from
-    steps = session.spec.steps
-    if first is None or first >= suspect or steps is not None:
+    searched = _searched(session, suspect)
+    if len(searched) < LEAST_SEARCHED:
         return suspect
-    searched = range(max(first, suspect - MOST_SEARCHED + 1), suspect + 1)
     losses = {}
     for step in searched:
         session.check_time()
@@ -85,6 +85,16 @@ def _found_in_gap(session: Session, suspect: int) -> int:
     level = sorted(map(abs, rest))[len(rest) // 2]
     stands_out = robust_z(losses[worst], rest, LOSS_FLOOR * level) >= STANDS_OUT
     return worst if stands_out else suspect
+
+
+def _searched(session: Session, suspect: int) -> Sequence[int]:
+    """Steps whose batch may have done it; the last good one's update shows in the next loss."""
+    first = suspect - 1 if session.plan.search_from is None else session.plan.search_from - 1
+    steps = session.spec.steps
+    if steps is not None:
+        return [step for step in steps if step <= suspect][-MOST_SEARCHED:]
+    start = max(first, session.next_step, suspect - MOST_SEARCHED + 1)
+    return range(start, suspect + 1) if suspect - start > 1 else ()
 
 
 def _log(norm: float) -> float:

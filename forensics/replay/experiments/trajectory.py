@@ -29,10 +29,12 @@ def _run(session: Session) -> Iterator[Fields]:
 def compared(session: Session, trajectory: Trajectory) -> AsRun:
     """The replayed losses against the logged ones."""
     plan = session.plan
+    # Batches captured out of the stretch meet other weights: their losses are not the logged ones.
+    whole = trajectory.steps == tuple(range(session.next_step, trajectory.steps[-1] + 1))
     pairs = [
         (step, mine, logged)
         for step, mine in zip(trajectory.steps, trajectory.loss, strict=True)
-        if (logged := plan.loss.at(step)) is not None
+        if whole and (logged := plan.loss.at(step)) is not None
     ]
     steps = [s for s, _, _ in pairs]
     logged_losses = [v for _, _, v in pairs]
@@ -43,7 +45,7 @@ def compared(session: Session, trajectory: Trajectory) -> AsRun:
         parts_at=next((s for s, mine, logged in pairs if not _close(mine, logged)), None),
         logged_excess=excess(plan, steps, logged_losses, []) if len(pairs) >= 2 else math.nan,
         reproduces=_reproduces(session, trajectory),
-        matches_log=distance_from_log(plan, trajectory),
+        matches_log=distance_from_log(plan, trajectory) if whole else None,
     )
 
 
