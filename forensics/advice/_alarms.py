@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from forensics.medians import MEDIAN_ERROR, row_medians
 from forensics.run import Values
 
 WINDOW = 128
@@ -53,7 +54,7 @@ def cut(value: Values, size: int = WINDOW) -> Windows:
     size = window_size(len(value), size)
     blocks = np.sort(value[: len(value) // size * size].reshape(-1, size), axis=1)
     median = 0.5 * (blocks[:, (size - 1) // 2] + blocks[:, size // 2])
-    mad = 1.4826 * np.median(np.abs(blocks - median[:, None]), axis=1)
+    mad = 1.4826 * row_medians(np.abs(blocks - median[:, None]))
     # The upper tail of a training loss is heavier than its lower one.
     tail = (blocks[:, int(0.95 * (size - 1))] - median) / 1.645
     return Windows(size, median, np.maximum(np.maximum(mad, tail), 0.005 * np.abs(median)))
@@ -91,7 +92,7 @@ def first_drift(value: Values, share: float = 0.01, errors: float = 5.0) -> int 
     if windows.count < 3:
         return None
     best = np.minimum.accumulate(windows.median)[:-1]
-    error = 1.2533 * windows.spread[1:] / np.sqrt(windows.size)
+    error = MEDIAN_ERROR * windows.spread[1:] / np.sqrt(windows.size)
     above = windows.median[1:] > best + np.maximum(share * np.abs(best), errors * error)
     second = first_streak(above, 2)
     return None if second is None else (second + 2) * windows.size - 1

@@ -7,6 +7,7 @@ import numpy as np
 from forensics.advice import _alarms
 from forensics.advice._timing import failed_at
 from forensics.case import Case
+from forensics.medians import median
 from forensics.run import Values
 from forensics.timeline import Track
 
@@ -32,13 +33,13 @@ def good_values(case: Case, track: Track) -> Values:
 def usual_level(case: Case, track: Track | None) -> float | None:
     """Median of the last good values; None where the quantity was not logged before the failure."""
     values = np.empty(0) if track is None else good_values(case, track)
-    return float(np.median(values[-_alarms.WINDOW :])) if len(values) else None
+    return median(values[-_alarms.WINDOW :]) if len(values) else None
 
 
 def start_level(track: Track) -> float | None:
     """Median of the first `START_POINTS` finite values: where training began."""
     values = track.value[track.finite][:START_POINTS]
-    return float(np.median(values)) if len(values) else None
+    return median(values) if len(values) else None
 
 
 def planned_steps(case: Case) -> int | None:

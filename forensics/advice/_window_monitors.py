@@ -5,6 +5,7 @@ import numpy as np
 from forensics.advice import _alarms
 from forensics.advice._levels import fired, planned_steps, start_level
 from forensics.case import Case
+from forensics.medians import median
 from forensics.signals import Signal
 from forensics.verdict import Monitor, Scale
 
@@ -34,7 +35,7 @@ def no_progress(
     early = track.value[track.finite & (track.step <= deadline)]
     if len(early) < points:
         return ()
-    stuck = float(np.median(early[-points // 2 :])) > bound
+    stuck = median(early[-points // 2 :]) > bound
     rule = (
         f"stop at step {deadline} unless the loss is below {bound:.4g}"
         f" ({fall:.0%} under where training began)"

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from forensics.case import Case
 from forensics.causes._wording import at_step, number, percent
 from forensics.findings import Episode, Hypothesis, Outcome
+from forensics.medians import median
 from forensics.signals import Signal
 
 _HAPPENED = {
@@ -55,7 +54,7 @@ def _numbers(case: Case) -> str:
         return ""
     value = track.value[track.finite]
     edge = max(min(len(value) // 4, 5), 1)
-    first, last = float(np.median(value[:edge])), float(np.median(value[-edge:]))
+    first, last = median(value[:edge]), median(value[-edge:])
     return f"training loss {number(first)} to {number(last)} over {case.timeline.last_step:,} steps"
 
 

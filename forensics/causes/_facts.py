@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 
 from forensics.case import Case
+from forensics.medians import median
 from forensics.run import Axis, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Track
@@ -149,7 +150,7 @@ def _median_positive(found: Points | None) -> float | None:
     if found is None:
         return None
     positive = found.value[found.value > 0]
-    return float(np.median(positive)) if len(positive) else 0.0
+    return median(positive) if len(positive) else 0.0
 
 
 def highest_lr(case: Case) -> float | None:

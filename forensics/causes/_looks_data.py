@@ -10,6 +10,7 @@ from forensics.causes._base import Seen
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._wording import at_step, count, listing, number, times
 from forensics.findings import Episode, EpisodeKind
+from forensics.medians import median
 from forensics.signals import Signal
 
 _POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
@@ -61,7 +62,7 @@ def isolated_zero_loss(case: Case) -> Seen:
     found = facts.points(case.track(Signal.TRAIN_LOSS))
     if found is None or len(found) < 20:
         return Seen(None, "Needs twenty training losses.")
-    ordinary = np.abs(found.value) > 0.05 * float(np.median(np.abs(found.value)))
+    ordinary = np.abs(found.value) > 0.05 * median(np.abs(found.value))
     lonely = (found.value[1:-1] == 0) & ordinary[:-2] & ordinary[2:]
     steps = tuple(int(s) for s in found.step[1:-1][lonely][:8])
     if not steps:

@@ -7,6 +7,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._wording import at_step, number, times
 from forensics.findings import Episode, EpisodeKind
+from forensics.medians import median
 from forensics.signals import Signal
 
 NOT_LOGGED = "Needs the gradient norm before clipping, logged every step."
@@ -79,9 +80,9 @@ def gradient_grew(case: Case, factor: float = 2.0) -> Seen:
     if _not_measured(case) or case.judgement.onset_step is None or found is None:
         return Seen(None, "Needs forty gradient norms from before the onset.")
     size = len(found)
-    earlier = float(np.median(found.value[size // 5 : 3 * size // 5]))
+    earlier = median(found.value[size // 5 : 3 * size // 5])
     # The last points may already belong to the failure.
-    recent = float(np.median(found.value[-max(size // 10, 8) - 3 : -3]))
+    recent = median(found.value[-max(size // 10, 8) - 3 : -3])
     grew = earlier > 0 and recent >= factor * earlier
     return Seen(
         grew,
@@ -95,8 +96,8 @@ def gradient_shrank(case: Case, factor: float = 5.0) -> Seen:
     found = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 40)
     if _not_measured(case) or case.judgement.onset_step is None or found is None:
         return Seen(None, "Needs forty gradient norms from before the onset.")
-    start = float(np.median(found.value[: max(len(found) // 10, 8)]))
-    recent = float(np.median(found.value[-max(len(found) // 4, 8) : -3]))
+    start = median(found.value[: max(len(found) // 10, 8)])
+    recent = median(found.value[-max(len(found) // 4, 8) : -3])
     return Seen(
         recent > 0 and start >= factor * recent,
         f"The median gradient norm went from {number(start)} at the beginning to {number(recent)} "
@@ -111,7 +112,7 @@ def gradient_ordinary(case: Case) -> Seen:
     found = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 8)
     if found is None:
         return Seen(None, "Needs eight gradient norms from before the onset.")
-    usual, last = float(np.median(found.value)), float(found.value[-1])
+    usual, last = median(found.value), float(found.value[-1])
     jumped = any(_leads_up(case, e, case.judgement.onset_step) for e in _jumps(case))
     calm = not jumped and last <= 3 * usual
     return Seen(
@@ -151,7 +152,7 @@ def gradient_died(case: Case, share: float = 0.01) -> Seen:
     later = facts.since(case, Signal.GRAD_NORM, onset, 8)
     if earlier is None or later is None:
         return Seen(None, "Needs gradient norms from before and after the onset.")
-    was, now = float(np.median(earlier.value)), float(np.median(later.value[len(later) // 2 :]))
+    was, now = median(earlier.value), median(later.value[len(later) // 2 :])
     return Seen(
         now <= share * was,
         f"The median gradient norm was {number(was)} before {at_step(onset)} and is {number(now)} "
@@ -166,7 +167,7 @@ def gradient_large_at_first(case: Case, factor: float = 20.0) -> Seen:
     if found is None or len(found) < 20 or not facts.starts_at_beginning(case):
         return Seen(None, "Needs the gradient norms of the first steps.")
     first = float(np.max(found.value[:3]))
-    usual = float(np.median(found.value[3:]))
+    usual = median(found.value[3:])
     return Seen(
         usual > 0 and first >= factor * usual,
         f"The first gradient norms reach {number(first)}, the rest have a median of "

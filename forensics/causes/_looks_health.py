@@ -7,6 +7,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._wording import at_step, number
 from forensics.findings import Outcome, Severity
+from forensics.medians import median, row_medians
 from forensics.signals import Signal
 
 
@@ -35,9 +36,9 @@ def ends_near_best(case: Case, share: float = 0.05) -> Seen:
         return Seen(None, "Needs ten training losses.")
     width = max(len(found) // 20, 3)
     count_of_windows = len(found) // width
-    levels = np.median(found.value[-count_of_windows * width :].reshape(-1, width), axis=1)
+    levels = row_medians(found.value[-count_of_windows * width :].reshape(-1, width))
     best, last = float(levels.min()), float(levels[-1])
-    noise = float(np.median(np.abs(np.diff(found.value))))
+    noise = median(np.abs(np.diff(found.value)))
     return Seen(
         last <= best + share * abs(best) + noise,
         f"The loss ends at {number(last)}; the best level of its {count_of_windows} stretches is "

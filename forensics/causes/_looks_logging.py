@@ -8,6 +8,7 @@ from forensics.causes._base import Seen
 from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import Ending, EpisodeKind, Outcome
+from forensics.medians import median
 from forensics.run import Values
 from forensics.signals import Signal
 
@@ -40,7 +41,7 @@ def training_noisy_validation_smooth(case: Case, noise: float = 0.15) -> Seen:
     if found is None or len(found) < 20 or smooth.holds is None:
         return Seen(None, "Needs training and validation loss over the whole run.")
     later = found.value[len(found) // 2 :]
-    swing = float(np.std(np.diff(later))) / (np.sqrt(2) * max(float(np.median(later)), 1e-12))
+    swing = float(np.std(np.diff(later))) / (np.sqrt(2) * max(median(later), 1e-12))
     return Seen(
         bool(smooth.holds) and swing >= noise,
         f"From point to point the training loss swings by {percent(swing)} of its level. "
@@ -56,7 +57,7 @@ def quantised(case: Case, step: float = 2.0**-9) -> Seen:
         return Seen(None, "Needs thirty training losses.")
     rounding = 1e-6 if track.digits is None else 0.51 * 10.0**-track.digits
     size = np.maximum(np.abs(found.value), 1e-6)
-    if rounding > 0.05 * step * float(np.median(size)):
+    if rounding > 0.05 * step * median(size):
         return Seen(None, "Needs losses written with more digits.")
     exact = bool(
         np.all(np.abs(found.value - _to_bf16(found.value)) <= rounding * np.maximum(size, 1))

@@ -7,6 +7,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._wording import at_step, count, listing, number, percent, times
 from forensics.findings import Ending, EpisodeKind
+from forensics.medians import median
 from forensics.signals import Signal
 
 
@@ -165,8 +166,8 @@ def moved_at_all(case: Case, sigmas: float = 4.0) -> Seen:
     if found is None or len(found) < 16 or not facts.starts_at_beginning(case):
         return Seen(None, "Needs the training loss from the first step on.")
     later = found.value[len(found) // 2 :]
-    first, level = float(np.median(found.value[:3])), float(np.median(later))
-    noise = 1.4826 * float(np.median(np.abs(later - level)))
+    first, level = median(found.value[:3]), median(later)
+    noise = 1.4826 * median(np.abs(later - level))
     moved = abs(first - level) > max(sigmas * noise, 1e-6 * abs(level))
     return Seen(
         moved,
@@ -180,7 +181,7 @@ def validation_frozen(case: Case) -> Seen:
     found = facts.points(case.track(Signal.EVAL_LOSS))
     if found is None or len(found) < 3:
         return Seen(None, "Needs the validation loss of at least three checkpoints.")
-    spread, level = float(np.ptp(found.value)), float(np.median(np.abs(found.value)))
+    spread, level = float(np.ptp(found.value)), median(np.abs(found.value))
     frozen = spread <= 1e-6 * max(level, 1e-12)
     if frozen:
         return Seen(

@@ -13,6 +13,7 @@ from typing import Any
 from forensics import registry
 from forensics.detectors._base import Detector
 from forensics.detectors._facts import clip_facts, learning_rate_facts
+from forensics.detectors._spikes import SpikeRule
 from forensics.errors import UsageError
 from forensics.findings import Episode
 from forensics.run import Config
@@ -20,6 +21,9 @@ from forensics.timeline import Timeline
 
 Thresholds = Mapping[str, Mapping[str, Any]]
 """Detector name -> keyword argument -> value, such as ``{"loss_spike": {"k": 9.0}}``."""
+
+_NOT_OF_THE_USER = {"timeline", "config", "rule"}
+"""Arguments of ``detect`` that are no thresholds."""
 
 
 @cache
@@ -46,11 +50,18 @@ def detect_all(
     skipped: list[str] = []
     for detector in all_detectors():
         if detector.can_run(timeline):
-            episodes += detector.run(timeline, config, chosen.get(detector.name, {}))
+            episodes += detector.run(timeline, config, _thresholds(detector, chosen))
         else:
             needs = " or ".join(" and ".join(group) for group in detector.needs)
             skipped.append(f"{detector.name}: not checked, it needs {needs}, which was not logged")
     return tuple(sorted(episodes, key=lambda e: (e.onset_step, e.kind))), tuple(skipped)
+
+
+def _thresholds(detector: Detector, chosen: Thresholds) -> Mapping[str, Any]:
+    own = chosen.get(detector.name, {})
+    if not detector.builds_on_spikes:
+        return own
+    return {**own, "rule": SpikeRule(**chosen.get("loss_spike", {}))}
 
 
 def _check(thresholds: Thresholds) -> None:
@@ -59,8 +70,8 @@ def _check(thresholds: Thresholds) -> None:
         if name not in known:
             raise UsageError(f"no detector is called {name!r}; there are {', '.join(known)}")
         for key in values:
-            if key not in known[name] - {"timeline", "config"}:
-                allowed = sorted(known[name] - {"timeline", "config"})
+            if key not in known[name] - _NOT_OF_THE_USER:
+                allowed = sorted(known[name] - _NOT_OF_THE_USER)
                 raise UsageError(f"detector {name!r} has no threshold {key!r}; it has {allowed}")
 
 

@@ -22,6 +22,8 @@ class Detector:
     needs: tuple[tuple[Signal, ...], ...]
     """Alternatives: it runs where all signals of any one tuple were logged."""
     detect: Callable[..., list[Episode]]
+    builds_on_spikes: bool = False
+    """``detect`` takes the user's thresholds of ``loss_spike`` as well, as ``rule``."""
 
     def can_run(self, timeline: Timeline) -> bool:
         """True where the timeline has what the detector needs."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from forensics.detectors._robust import noise
 from forensics.detectors._trigger import Band
+from forensics.medians import median
 from forensics.run import Values
 
 RECENT = 5
@@ -44,4 +45,4 @@ def judge_early(
 
 def _recent_level(calm: NDArray[np.float64]) -> tuple[float, float]:
     """Level that training has got to, and its noise: not its slope, which a steep start has."""
-    return float(np.median(calm[-RECENT:])), noise(calm[-3 * RECENT :])
+    return median(calm[-RECENT:]), noise(calm[-3 * RECENT :])

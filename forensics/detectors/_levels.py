@@ -7,7 +7,6 @@ import numpy as np
 
 from forensics.detectors._progress import accuracy_of_a_guess
 from forensics.detectors._robust import (
-    MEDIAN_ERROR,
     block_medians,
     noise,
     quantum,
@@ -15,6 +14,7 @@ from forensics.detectors._robust import (
     slope,
 )
 from forensics.detectors._spikes import SpikeRule, find_spikes
+from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Steps, Values
 from forensics.timeline import Timeline
 
@@ -35,11 +35,11 @@ def flat_tail(step: Steps, value: Values, flat: float) -> Flat | None:
     """The longest tail without a trend, if it covers at least half of the log."""
     thin_step, thin = block_medians(step, value, 512)
     width = max(3, min(31, len(thin) // 10))
-    median = rolling_median(thin, width)
-    level = float(np.median(thin[len(thin) // 2 :]))
+    middle = rolling_median(thin, width)
+    level = median(thin[len(thin) // 2 :])
     sigma = max(noise(thin), 0.5 * quantum(value))
     band = max(flat * abs(level), 2.5 * sigma / np.sqrt(width))
-    away = np.flatnonzero(np.abs(median - level) > band)
+    away = np.flatnonzero(np.abs(middle - level) > band)
     start = int(away[-1]) + 1 if len(away) else 0
     tail = thin[start:]
     if len(tail) < 0.5 * len(thin):
@@ -48,7 +48,7 @@ def flat_tail(step: Steps, value: Values, flat: float) -> Flat | None:
     if abs(change) > max(2.0 * error, flat * abs(level)) or abs(change) > 2.0 * flat * abs(level):
         return None
     head = max(1, min(3, len(thin) // 20))
-    initial = float(np.median(thin[:head]))
+    initial = median(thin[:head])
     position = int(np.searchsorted(step, thin_step[start]))
     improvement = (initial - level) / abs(initial) if initial else 0.0
     doubt = 2.0 * MEDIAN_ERROR * noise(thin) / np.sqrt(head) / max(abs(initial), 1e-12)
@@ -58,7 +58,7 @@ def flat_tail(step: Steps, value: Values, flat: float) -> Flat | None:
 def at_chance(config: Config, value: Values) -> Flat | None:
     """A loss that begins and ends at ln(classes): a slow trend there is memorising."""
     width = max(3, len(value) // 10)
-    initial, level = float(np.median(value[:width])), float(np.median(value[-width:]))
+    initial, level = median(value[:width]), median(value[-width:])
     for count in (config.num_classes, config.vocab_size):
         if count and count > 1:
             chance = log(count)
@@ -69,8 +69,8 @@ def at_chance(config: Config, value: Values) -> Flat | None:
 
 def flat_as_a_whole(value: Values) -> Flat:
     """A log that is flat as a whole; its first tenth tells where it began."""
-    initial = float(np.median(value[: max(3, len(value) // 10)]))
-    level = float(np.median(value[len(value) // 2 :]))
+    initial = median(value[: max(3, len(value) // 10)])
+    level = median(value[len(value) // 2 :])
     return Flat(0, level, initial, (initial - level) / abs(initial) if initial else 0.0)
 
 
@@ -81,20 +81,18 @@ def left_guessing(
     value: Values,
     found: Flat | None,
     early: float,
+    rule: SpikeRule,
 ) -> Flat | None:
     """What is left of a model that an early jump of the loss has destroyed: a guess.
 
     The accuracy tells, or else a flat loss that is exactly that of a guess among a few classes.
     """
-    jump = next((e.onset_step for e in find_spikes(timeline, SpikeRule())), int(step[0]))
+    jump = next((e.onset_step for e in find_spikes(timeline, rule)), int(step[0]))
     start = int(np.searchsorted(step, jump))
     if start > early * len(value):
         return None
     rest = value[start + len(value) // 10 :]
-    middle, level = (
-        float(np.median(rest[: len(rest) // 3])),
-        float(np.median(rest[len(rest) // 2 :])),
-    )
+    middle, level = median(rest[: len(rest) // 3]), median(rest[len(rest) // 2 :])
     first = float(value[0])
     flat = level >= (1.0 - early) * middle
     jumped = float(value[: start + len(value) // 10].max()) >= 2.0 * max(first, level)

@@ -4,13 +4,13 @@ import numpy as np
 
 from forensics.detectors._context import finite_of
 from forensics.detectors._robust import (
-    MEDIAN_ERROR,
     level,
     noise,
     rolling_median,
     slope,
     thinned,
 )
+from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -68,7 +68,7 @@ def never_fell(value: Values, least: float) -> bool:
         least: Share of the level that counts as a fall.
     """
     part = max(3, len(value) // 10)
-    usual = float(np.median(value))
+    usual = median(value)
     change, error = slope(value)
     near = MEDIAN_ERROR * noise(value) / np.sqrt(part)
     room = least * abs(usual)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from forensics.medians import MEDIAN_ERROR, median, row_medians
 from forensics.run import Steps, Values
 
 MAD_TO_SD = 1.4826
@@ -11,8 +12,6 @@ MAD_TO_SD = 1.4826
 HUGE = 1e300
 WINDOW_VALUES = 1 << 22
 """Values held at once while medians of many windows are taken."""
-MEDIAN_ERROR = 1.2533
-"""sqrt(pi/2): standard error of a median over that of a mean."""
 Z95 = 1.645
 """95th percentile of the standard normal: turns an upper tail into a standard deviation."""
 
@@ -34,7 +33,7 @@ def noise(value: Values) -> float:
     bend = bend[np.isfinite(bend)]
     if len(bend) == 0:
         return 0.0
-    return float(MAD_TO_SD * np.median(np.abs(bend - np.median(bend))) / np.sqrt(6.0))
+    return float(MAD_TO_SD * median(np.abs(bend - median(bend))) / np.sqrt(6.0))
 
 
 def stretches(value: Values, points: int = 65_536, count: int = 16) -> Values:
@@ -70,15 +69,15 @@ def rolling_median(value: Values, width: int) -> Values:
         return value.copy()
     windows = sliding_window_view(value, width)
     rows = max(1, WINDOW_VALUES // width)
-    parts = [np.median(windows[i : i + rows], axis=1) for i in range(0, len(windows), rows)]
+    parts = [row_medians(windows[i : i + rows]) for i in range(0, len(windows), rows)]
     inner = np.concatenate(parts)
     left = width // 2
     out = np.empty(n)
     out[left : left + len(inner)] = inner
     for i in range(left):
-        out[i] = np.median(value[: i + left + 1])
+        out[i] = median(value[: i + left + 1])
     for i in range(left + len(inner), n):
-        out[i] = np.median(value[i - left :])
+        out[i] = median(value[i - left :])
     return out
 
 
@@ -92,7 +91,7 @@ def block_medians(step: Steps, value: Values, blocks: int = 4096) -> tuple[Steps
     if size < 2:
         return step, value
     whole = len(value) // size * size
-    return step[:whole:size], np.median(value[:whole].reshape(-1, size), axis=1)
+    return step[:whole:size], row_medians(value[:whole].reshape(-1, size))
 
 
 def thinned(value: Values, blocks: int = 512) -> Values:
@@ -115,7 +114,7 @@ def slope(value: Values) -> tuple[float, float]:
         return 0.0, float("inf")
     third = n // 3
     first, last = value[:third], value[-third:]
-    change = float(np.median(last) - np.median(first)) * n / (n - third)
+    change = (median(last) - median(first)) * n / (n - third)
     spread = MAD_TO_SD * max(_mad(first), _mad(last), _mad(np.diff(value)) / np.sqrt(2.0))
     return change, float(MEDIAN_ERROR * spread * np.sqrt(2.0 / third))
 
@@ -123,7 +122,7 @@ def slope(value: Values) -> tuple[float, float]:
 def level(value: Values, width: int, *, at_end: bool) -> float:
     """Median of the first or last ``width`` points; NaN where there is none."""
     part = value[-width:] if at_end else value[:width]
-    return float(np.median(part)) if len(part) else float("nan")
+    return median(part)
 
 
 def window_for(n: int, share: float, low: int, high: int) -> int:
@@ -140,4 +139,4 @@ def finite_part(step: Steps, value: Values) -> tuple[Steps, Values]:
 
 
 def _mad(value: Values) -> float:
-    return float(np.median(np.abs(value - np.median(value)))) if len(value) else 0.0
+    return median(np.abs(value - median(value))) if len(value) else 0.0

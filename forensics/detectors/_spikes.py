@@ -13,6 +13,7 @@ from forensics.detectors._movers import first_mover
 from forensics.detectors._robust import noise, stretches
 from forensics.detectors._trigger import Band, Excursion, band, excursions
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import median
 from forensics.run import Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -40,6 +41,10 @@ class SpikeRule:
     slow_points: int = 20
     slow_share: float = 0.25
     mild: float = 0.05
+
+
+ORDINARY = SpikeRule()
+"""What a spike is where the user has not changed it."""
 
 
 @lru_cache(maxsize=8)
@@ -92,7 +97,7 @@ def _tail_height(value: Values, limits: Band, early: int, k: float) -> float:
     if n < ENOUGH_FOR_TAIL or not judged.any():
         return 0.0
     settled = judged & (np.arange(n) >= early)
-    local = float(np.median(stretches(limits.sigma[settled]))) if settled.any() else 0.0
+    local = median(stretches(limits.sigma[settled])) if settled.any() else 0.0
     sigma = max(noise(value), local)
     share = min(0.05, max(0.01, 5.0 / n))
     far = float(np.quantile(stretches((value - limits.median)[judged]), 1.0 - share))
@@ -154,7 +159,7 @@ def _speed(
     if len(tail) < 3:
         return "none", Ending.CENSORED
     # A blow-up in the very last points counts as much as a level that was held.
-    end = max(float(np.median(tail[-w:])) for w in (3, max(1, min(16, len(tail) // 3))))
+    end = max(median(tail[-w:]) for w in (3, max(1, min(16, len(tail) // 3))))
     margin = max(0.02 * abs(event.baseline), 3.0 * event.sigma)
     if end <= event.baseline + margin:
         return "partial", Ending.RECOVERED

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from forensics.detectors._robust import MAD_TO_SD, Z95, quantum
+from forensics.medians import row_medians
 from forensics.run import Steps, Values
 
 LONG = 20_000
@@ -115,8 +116,8 @@ class _Stats:
         bump that the window has gone through does not.
         """
         width = history.shape[1]
-        middle = np.median(history, axis=1)
-        mad = np.median(np.abs(history - middle[:, None]), axis=1)
+        middle = row_medians(history)
+        mad = row_medians(np.abs(history - middle[:, None]))
         mad = _without_fall(history, mad)
         at = min(width - 1, int(0.95 * width))
         tail = np.partition(jumps, at, axis=1)[:, at] * (JUMP_TO_TAIL / Z95)
@@ -133,11 +134,17 @@ def _without_fall(history: NDArray[np.float64], mad: NDArray[np.float64]) -> NDA
     third = width // 3
     if third < 4:
         return mad
-    drop = np.median(history[:, -third:], axis=1) - np.median(history[:, :third], axis=1)
+    drop = row_medians(history[:, -third:]) - row_medians(history[:, :third])
+    falls = np.flatnonzero(drop < 0)
+    if len(falls) == 0:
+        return mad
     at = (np.arange(width) - (width - 1) / 2.0) / (width - third)
-    level = history - drop[:, None] * at
-    rest = np.median(np.abs(level - np.median(level, axis=1)[:, None]), axis=1)
-    return np.where((drop < 0) & (rest < FALL_EXPLAINS * mad), rest, mad)
+    level = history[falls] - drop[falls, None] * at
+    rest = row_medians(np.abs(level - row_medians(level)[:, None]))
+    explained = rest < FALL_EXPLAINS * mad[falls]
+    out = mad.copy()
+    out[falls[explained]] = rest[explained]
+    return out
 
 
 def _jumps(value: Values) -> Values:
@@ -284,7 +291,7 @@ def _recovery(value: Values, limits: Band, start: int, settle: int, onset: int) 
         low = np.flatnonzero(chunk[: len(chunk) - width + 1] <= target)
         if len(low) == 0:
             continue
-        medians = np.median(sliding_window_view(chunk, width)[low], axis=1)
+        medians = row_medians(sliding_window_view(chunk, width)[low])
         fits = np.flatnonzero(medians <= target)
         if len(fits):
             return lo + int(low[fits[0]])

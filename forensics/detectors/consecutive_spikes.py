@@ -7,8 +7,9 @@ within 1,000 steps; *escalating* where the gaps shrink or the height grows.
 import numpy as np
 
 from forensics.detectors._base import Detector
-from forensics.detectors._spikes import SpikeRule, find_spikes
+from forensics.detectors._spikes import ORDINARY, SpikeRule, find_spikes
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import median
 from forensics.run import Config
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -22,6 +23,7 @@ def detect(
     within_steps: int = 1_000,
     within_points: int = 100,
     least_ratio: float = 1.2,
+    rule: SpikeRule = ORDINARY,
 ) -> list[Episode]:
     """Find runs of spikes.
 
@@ -32,8 +34,9 @@ def detect(
         within_steps: Span they must fall into; ``within_points`` log intervals where longer.
         within_points: See ``within_steps``.
         least_ratio: Smaller spikes are not counted: a noisy log has many.
+        rule: What a spike is: the thresholds of ``loss_spike``.
     """
-    spikes = [e for e in find_spikes(timeline, SpikeRule()) if e.details["ratio"] >= least_ratio]
+    spikes = [e for e in find_spikes(timeline, rule) if e.details["ratio"] >= least_ratio]
     if len(spikes) < count:
         return []
     span = max(within_steps, within_points * timeline.interval)
@@ -70,9 +73,9 @@ def _episode(group: list[Episode]) -> Episode:
 def _escalating(onsets: list[int], peaks: np.ndarray) -> bool:
     gaps = np.diff(onsets)
     third = max(1, len(peaks) // 3)
-    grows = float(np.median(peaks[-third:])) > 1.5 * float(np.median(peaks[:third]))
-    shrinks = len(gaps) >= 4 and float(np.median(gaps[-2:])) < 0.5 * float(np.median(gaps[:2]))
+    grows = median(peaks[-third:]) > 1.5 * median(peaks[:third])
+    shrinks = len(gaps) >= 4 and median(gaps[-2:]) < 0.5 * median(gaps[:2])
     return bool(grows or shrinks)
 
 
-DETECTOR = Detector("consecutive_spikes", ((Signal.TRAIN_LOSS,),), detect)
+DETECTOR = Detector("consecutive_spikes", ((Signal.TRAIN_LOSS,),), detect, builds_on_spikes=True)

@@ -13,14 +13,14 @@ from forensics.detectors._base import Detector
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._movers import first_mover
 from forensics.detectors._robust import (
-    MEDIAN_ERROR,
     block_medians,
     noise,
     rolling_median,
     window_for,
 )
-from forensics.detectors._spikes import SpikeRule, find_spikes
+from forensics.detectors._spikes import ORDINARY, SpikeRule, find_spikes
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -71,6 +71,7 @@ def detect(
     rise: float = 0.05,
     drop_lost: float = 0.5,
     sawtooth: float = 1.5,
+    rule: SpikeRule = ORDINARY,
 ) -> list[Episode]:
     """Find a divergence; at most one, since it lasts to the end.
 
@@ -82,6 +83,7 @@ def detect(
         rise: Share of the best level that it must lie above it as well.
         drop_lost: Share of everything learned that, once lost, needs no steady rise as proof.
         sawtooth: Factor by which the rise must exceed every earlier rise that came back.
+        rule: What a spike is: the thresholds of ``loss_spike``.
     """
     step, value = finite_loss(timeline)
     if len(value) < 6 or is_reinforcement(timeline) or is_adversarial(timeline):
@@ -91,7 +93,7 @@ def detect(
     learned = levels.initial - levels.lowest
     if lost <= max(errors * levels.error, levels.margin(rise)):
         return []
-    spike = _last_unrecovered(timeline)
+    spike = _last_unrecovered(timeline, rule)
     above_earlier = lost > sawtooth * _largest_recovered_rise(levels)
     gone = levels.final >= levels.initial or (
         learned > 0 and lost >= drop_lost * learned and above_earlier
@@ -114,28 +116,28 @@ def _stayed_up(timeline: Timeline, spike: Episode | None) -> bool:
 
 
 def _levels(step: Steps, value: Values, window: int) -> _Levels:
-    start = float(np.median(value[: max(1, len(value) // 50)]))
+    start = median(value[: max(1, len(value) // 50)])
     logarithmic = bool(value.min() > 0 and value.max() > WIDE * start)
     value = np.log(value) if logarithmic else value
     sigma = noise(value)
     thin_step, thin = block_medians(step, value)
     sigma /= np.sqrt(max(1.0, len(value) / len(thin)))
     width = window_for(len(thin), 1 / 16, 3, window)
-    median = rolling_median(thin, width)
-    best = int(np.argmin(median))
+    middle = rolling_median(thin, width)
+    best = int(np.argmin(middle))
     # Noise with an upper tail (two levels, rare hard batches) that differences do not show;
     # measured before the rise, which is no noise.
-    calm = (thin - median)[: max(best + width, len(thin) // 4)]
+    calm = (thin - middle)[: max(best + width, len(thin) // 4)]
     sigma = max(sigma, float(np.quantile(calm, 0.9)) / Z90)
     tail = max(1, min(width, len(thin) // 5))
     head = max(1, min(width, len(thin) // 50))
     return _Levels(
         thin_step,
-        median,
+        middle,
         best,
         float(MEDIAN_ERROR * sigma / np.sqrt(width)),
-        float(np.median(thin[:head])),
-        float(np.median(thin[-tail:])),
+        median(thin[:head]),
+        median(thin[-tail:]),
         logarithmic,
     )
 
@@ -196,7 +198,7 @@ def _final(timeline: Timeline, levels: _Levels, spike: Episode | None) -> float:
         return levels.loss(levels.final)
     step, value = finite_loss(timeline)
     after = value[step >= spike.onset_step]
-    return max(levels.loss(levels.final), float(np.median(after[-max(1, len(after) // 3) :])))
+    return max(levels.loss(levels.final), median(after[-max(1, len(after) // 3) :]))
 
 
 def _onset(levels: _Levels, spike: Episode | None) -> int:
@@ -210,9 +212,9 @@ def _onset(levels: _Levels, spike: Episode | None) -> int:
     return min(spike.onset_step, _drift_onset(levels, 0.2 * (highest - levels.lowest)))
 
 
-def _last_unrecovered(timeline: Timeline) -> Episode | None:
+def _last_unrecovered(timeline: Timeline, rule: SpikeRule) -> Episode | None:
     """The last spike, if the loss is still above its baseline."""
-    spikes = find_spikes(timeline, SpikeRule())
+    spikes = find_spikes(timeline, rule)
     return spikes[-1] if spikes and spikes[-1].ending is not Ending.RECOVERED else None
 
 
@@ -225,4 +227,4 @@ def _drift_onset(levels: _Levels, least: float) -> int:
     return int(levels.step[min(start, len(levels.step) - 1)])
 
 
-DETECTOR = Detector("divergence", ((Signal.TRAIN_LOSS,),), detect)
+DETECTOR = Detector("divergence", ((Signal.TRAIN_LOSS,),), detect, builds_on_spikes=True)

@@ -14,8 +14,9 @@ from forensics.detectors._context import (
     is_reinforcement,
     last_before,
 )
-from forensics.detectors._robust import MEDIAN_ERROR, block_medians, noise
+from forensics.detectors._robust import block_medians, noise
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import MEDIAN_ERROR, median, row_medians
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -64,7 +65,7 @@ def detect(
 def _jumps(value: Values, window: int) -> tuple[Values, float]:
     """Median after minus median before each inner point, and its standard error."""
     view = np.lib.stride_tricks.sliding_window_view(value, window)
-    medians = np.median(view, axis=1)
+    medians = row_medians(view)
     jump = medians[window:] - medians[:-window]
     error = float(MEDIAN_ERROR * noise(value) * np.sqrt(2.0 / window))
     return jump[: len(value) - 2 * window], error
@@ -73,11 +74,11 @@ def _jumps(value: Values, window: int) -> tuple[Values, float]:
 def _episode(
     timeline: Timeline, step: Steps, value: Values, at: int, window: int
 ) -> Episode | None:
-    before = float(np.median(value[at - window : at]))
-    after = float(np.median(value[at : at + window]))
+    before = median(value[at - window : at])
+    after = median(value[at : at + window])
     # An edge: half of the change lies within a few points. A slope has it spread out.
     near = value[max(0, at - 4) : at + 4]
-    left, right = float(np.median(near[:3])), float(np.median(near[-3:]))
+    left, right = median(near[:3]), median(near[-3:])
     if abs(right - left) < 0.5 * abs(after - before):
         return None
     onset = int(step[at])
@@ -106,7 +107,7 @@ def _validation_moved(timeline: Timeline, onset: int, change: float) -> bool | N
     before, after = value[step < onset][-3:], value[step >= onset][:3]
     if len(before) < 1 or len(after) < 1:
         return None
-    moved = float(np.median(after) - np.median(before))
+    moved = median(after) - median(before)
     return bool(np.sign(moved) == np.sign(change) and abs(moved) >= 0.4 * abs(change))
 
 

@@ -11,6 +11,7 @@ from forensics.detectors._base import Detector
 from forensics.detectors._context import last_before
 from forensics.detectors._movers import first_mover
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import median
 from forensics.run import Config
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
@@ -94,7 +95,7 @@ def _episode(
         peak_step=onset,
         peak_value=float(values[0]),
         recovery_step=back,
-        baseline=float(np.median(before[-16:])) if len(before) else None,
+        baseline=median(before[-16:]) if len(before) else None,
         first_mover=mover[0] if mover and mover[0] is not track.signal else None,
         first_mover_step=mover[1] if mover and mover[0] is not track.signal else None,
         details={

@@ -24,8 +24,10 @@ from forensics.detectors._levels import (
     name_of,
 )
 from forensics.detectors._progress import at_once, never_fell, others_improve
-from forensics.detectors._robust import MEDIAN_ERROR, noise
+from forensics.detectors._robust import noise
+from forensics.detectors._spikes import ORDINARY, SpikeRule
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import MEDIAN_ERROR
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -42,6 +44,7 @@ def detect(
     flat: float = 0.005,
     least_rate: float = 0.1,
     fine_tune_lr: float = 3e-4,
+    rule: SpikeRule = ORDINARY,
 ) -> list[Episode]:
     """Find a plateau that lasts to the end; at most one.
 
@@ -55,6 +58,7 @@ def detect(
         flat: Change over the plateau, as a share of its level, that still counts as flat.
         least_rate: A plateau at less than this share of the peak learning rate is the schedule's.
         fine_tune_lr: Peak rates up to this one are fine-tunes, which flatten early in health.
+        rule: What a spike is: the thresholds of ``loss_spike``.
     """
     step, value = finite_loss(timeline)
     if len(value) < points or is_reinforcement(timeline) or is_adversarial(timeline):
@@ -64,7 +68,7 @@ def detect(
         or at_chance(config, value)
         or flat_tail(step, value, flat)
     )
-    guess = left_guessing(timeline, config, step, value, found, early)
+    guess = left_guessing(timeline, config, step, value, found, early, rule)
     found = guess or found
     if found is None or _warming_up(timeline, config, step) or others_improve(timeline):
         return []
@@ -146,4 +150,4 @@ def _episode(
     )
 
 
-DETECTOR = Detector("plateau", ((Signal.TRAIN_LOSS,),), detect)
+DETECTOR = Detector("plateau", ((Signal.TRAIN_LOSS,),), detect, builds_on_spikes=True)

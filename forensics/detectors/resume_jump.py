@@ -7,6 +7,7 @@ import numpy as np
 from forensics.detectors._base import Detector
 from forensics.detectors._robust import MAD_TO_SD
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import median
 from forensics.run import Config
 from forensics.signals import Signal
 from forensics.timeline import Resume, Timeline, Track
@@ -56,8 +57,8 @@ def _at(
     after = after[np.isfinite(after)]
     if len(before) < 3 or len(after) < 1:
         return None
-    base = float(np.median(before))
-    spread = float(MAD_TO_SD * np.median(np.abs(before - base)))
+    base = median(before)
+    spread = float(MAD_TO_SD * median(np.abs(before - base)))
     margin = max(limits[0] * spread, limits[1] * abs(base))
     extreme = float(after.max()) if after.max() - base >= base - after.min() else float(after.min())
     if abs(extreme - base) < margin:
@@ -122,7 +123,7 @@ def _sides(track: Track | None, step: int) -> tuple[float | None, float | None]:
         return None, None
     if track.signal is Signal.LR:
         return float(before[-1]), float(after[0])
-    return float(np.median(before)), float(np.max(after))
+    return median(before), float(np.max(after))
 
 
 DETECTOR = Detector("resume_jump", ((Signal.TRAIN_LOSS,),), detect)

@@ -6,6 +6,7 @@ from forensics.detectors._base import Detector
 from forensics.detectors._context import finite_loss, finite_of, is_reinforcement, last_before
 from forensics.detectors._robust import level
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.medians import median
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -65,7 +66,7 @@ def _jump(
     step: Steps, value: Values, train_step: Steps, train: Values, factor: float
 ) -> Episode | None:
     """Evaluations far above their own median that the training loss does not share."""
-    usual = float(np.median(value))
+    usual = median(value)
     high = np.flatnonzero(value > factor * max(usual, 1e-9))
     # The first evaluation is high because the model is untrained.
     high = high[high > 0]
@@ -74,7 +75,7 @@ def _jump(
     near = [_near(train_step, train, int(step[i])) for i in high]
     if max(near) > 0.5 * float(value[high].max()):
         return None
-    return _episode(step, value, int(high[0]), "jump", float(np.median(near)), int(high[-1]))
+    return _episode(step, value, int(high[0]), "jump", median(near), int(high[-1]))
 
 
 def _flat(
@@ -104,7 +105,7 @@ def _far_from_learning(
     """
     if last <= 0 or float(value.min()) < factor * first:
         return False
-    fall = float(np.log(value[0] / np.median(value[-3:])))
+    fall = float(np.log(value[0] / median(value[-3:])))
     _, accuracy = finite_of(timeline, Signal.EVAL_ACCURACY)
     rises = len(accuracy) >= 3 and float(accuracy[-1]) > 1.2 * float(accuracy[0]) + 0.01
     return fall < 0.5 * float(np.log(first / last)) and not rises
@@ -112,7 +113,7 @@ def _far_from_learning(
 
 def _near(step: Steps, train: Values, at: int) -> float:
     position = int(np.searchsorted(step, at))
-    return float(np.median(train[max(0, position - 4) : position + 4]))
+    return median(train[max(0, position - 4) : position + 4])
 
 
 def _episode(
@@ -131,7 +132,7 @@ def _episode(
         peak_step=int(step[peak]),
         peak_value=float(value[peak]),
         recovery_step=None if lasting else int(step[last + 1]),
-        baseline=float(np.median(value)),
+        baseline=median(value),
         details={"form": form, "train_level": train_level, "eval_level": float(value[last])},
     )
 
