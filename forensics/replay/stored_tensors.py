@@ -56,4 +56,7 @@ def _read(tensor: StoredTensor) -> torch.Tensor:
     flat = torch.from_numpy(raw)
     if flat.storage_offset() % dtype.itemsize or raw.ctypes.data % dtype.itemsize:
         flat = flat.clone()
-    return flat.view(dtype).reshape(tensor.shape)
+    values = flat.view(dtype)
+    if tensor.stride:
+        return values.as_strided(tensor.shape, tensor.stride)
+    return values.reshape(tensor.shape)
