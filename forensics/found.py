@@ -27,3 +27,5 @@ class FoundCheckpoint:
     """False where the name or a missing index says that saving was not finished."""
     epoch: int | None = None
     """The epoch that the name gives, in the framework's own count."""
+    beside: tuple[str, ...] = ()
+    """Where it is a file with its optimizer beside it: the other files of the same save."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from forensics.checkpoints._discover import discover as discover
     from forensics.checkpoints._names import is_step_folder as is_step_folder
     from forensics.checkpoints._opening import open_checkpoint as open_checkpoint
+    from forensics.checkpoints._opening import open_found as open_found
 
 __all__ = ["DType", "Extent", "Opened", "Opener", "Role", "StoredTensor", "TrainingState"]
 
@@ -36,6 +37,6 @@ __getattr__ = on_use(
         "_decoding": ("decoded_chunks",),
         "_discover": ("Discovery", "discover"),
         "_names": ("is_step_folder",),
-        "_opening": ("open_checkpoint",),
+        "_opening": ("open_checkpoint", "open_found"),
     },
 )

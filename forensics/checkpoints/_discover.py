@@ -6,14 +6,16 @@ to tell weights from data and a finished save from one that was cut off.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from forensics.checkpoints import _folders, _signs
 from forensics.checkpoints._folders import is_payload
 from forensics.checkpoints._names import (
     Named,
+    companion_position,
     is_companion,
     is_unfinished,
     may_hold_weights,
@@ -70,11 +72,20 @@ def _loose(
     companions: dict[tuple[str, Named], list[FoundFile]] = {}
     for (folder, name), parts in groups.items():
         if is_companion(name):
-            companions.setdefault((folder, position(name)), []).extend(filter(is_payload, parts))
-    for (folder, name), parts in groups.items():
-        if _holds_weights(folder, name, parts, tree):
-            beside = companions.pop((folder, position(name)), [])
-            yield _as_checkpoint(parts, tree), [*parts, *beside]
+            place = folder, companion_position(name)
+            companions.setdefault(place, []).extend(filter(is_payload, parts))
+    saves = [
+        ((folder, position(name)), parts)
+        for (folder, name), parts in groups.items()
+        if _holds_weights(folder, name, parts, tree)
+    ]
+    rivals = Counter(place for place, _ in saves)
+    for place, parts in saves:
+        beside = companions.pop(place, [])
+        found = _as_checkpoint(parts, tree)
+        if rivals[place] == 1:  # else nothing says whose optimizer it is
+            found = _with_companions(found, parts, beside)
+        yield found, [*parts, *beside]
 
 
 def _group(file: FoundFile) -> tuple[str, str]:
@@ -106,6 +117,20 @@ def _as_checkpoint(parts: Sequence[FoundFile], tree: Tree) -> FoundCheckpoint:
         modified=max(p.modified for p in parts),
         complete=not is_unfinished(main.path) and _is_whole(parts, index, tree),
         epoch=named.epoch,
+    )
+
+
+def _with_companions(
+    found: FoundCheckpoint, parts: Sequence[FoundFile], beside: Sequence[FoundFile]
+) -> FoundCheckpoint:
+    if not beside:
+        return found  # a shard finds the others by itself
+    paths = tuple(part.path for part in (*parts, *beside) if part.path != found.path)
+    return replace(
+        found,
+        size=found.size + sum(one.size for one in beside),
+        modified=max(found.modified, *(one.modified for one in beside)),
+        beside=paths,
     )
 
 

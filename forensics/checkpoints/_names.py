@@ -108,6 +108,14 @@ def is_companion(name: str) -> bool:
     return _COMPANIONS.fullmatch(stem(name)) is not None
 
 
+def companion_position(name: str) -> Named:
+    """Place of what lies beside the weights, numbered as they are: ``optimizer_10`` is at 10."""
+    named = position(name)
+    if named != Named():
+        return named
+    return position(re.sub(r"^[A-Za-z]+(?=[-_.]?\d)", "model", name))
+
+
 _MODEL_WORDS = re.compile(
     r"(?:^|[^a-z])(?:checkpoint|ckpt|chkpt|chk|models?|weights?|params?|last|best|final|latest|"
     r"state|snapshot|net|network|epoch|iter|step|crash|adapter|backup|resume|trained|tmp)(?:$|[^a-z])|"

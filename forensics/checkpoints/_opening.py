@@ -10,7 +10,7 @@ from forensics.checkpoints._base import Opened, Opener
 from forensics.checkpoints._bounds import within_bounds
 from forensics.checkpoints._reading import head, reason
 from forensics.errors import UnreadableFile
-from forensics.found import Note
+from forensics.found import FoundCheckpoint, Note
 from forensics.registry import collect
 
 MOST_NOTES = 40
@@ -44,6 +44,16 @@ def open_checkpoint(path: Path, beside: Sequence[Path] = ()) -> Opened:
     except OSError as error:
         raise UnreadableFile(f"{path}: {reason(error)}") from error
     raise UnreadableFile(f"{path}: {_unknown(path)}")
+
+
+def open_found(root: Path, found: FoundCheckpoint) -> Opened:
+    """Open a checkpoint that was found in a run directory, with what lies beside it.
+
+    Raises:
+        UnreadableFile: It is of no known format, or nothing at all could be read from it.
+    """
+    path = root if found.path == "." else root / found.path
+    return open_checkpoint(path, [root / one for one in found.beside])
 
 
 def _told_shortly(opened: Opened) -> Opened:

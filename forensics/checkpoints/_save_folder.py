@@ -104,9 +104,11 @@ def opened_files(path: Path, beside: Sequence[Path]) -> Opened:
     """A checkpoint that is a file, with others that belong to the same save.
 
     Raises:
-        UnreadableFile: None of them could be read.
+        UnreadableFile: The checkpoint itself could not be read.
     """
     first, *others = read_files([path, *beside])
+    if not first.piece.kind:  # an optimizer without its weights is no checkpoint
+        raise UnreadableFile("; ".join(str(note) for note in first.piece.notes[:1]))
     return opened_folder(path, first.piece.kind, [replace(first, is_main=True), *others])
 
 

@@ -14,9 +14,9 @@ from forensics.checkpoint_facts import (
     UpdateFit,
     WeightFacts,
 )
-from forensics.checkpoints import Opened, Role, StoredTensor, open_checkpoint
+from forensics.checkpoints import Opened, Role, StoredTensor, open_found
 from forensics.errors import UnreadableFile
-from forensics.run import FoundCheckpoint
+from forensics.found import FoundCheckpoint
 from forensics.scan import _moments_replicas as replicas
 from forensics.scan._moments_adam import EXACT, moment_facts
 from forensics.scan._moments_pairs import moment_change, weight_change
@@ -112,7 +112,7 @@ def _open(root: Path, save: Sequence[FoundCheckpoint]) -> dict[str, Opened]:
     opened = {}
     for found in save:
         with suppress(UnreadableFile):
-            opened[found.path] = open_checkpoint(root if found.path == "." else root / found.path)
+            opened[found.path] = open_found(root, found)
     return opened
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.checkpoints import open_checkpoint
+from forensics.checkpoints import open_found
 from forensics.errors import NothingToAnalyse, UnreadableFile
 from forensics.found import FoundCheckpoint
 from forensics.remote import locate
@@ -76,7 +76,7 @@ def scan_found(
     compiled = worth_compiling(sum(sizes[-scans:])) or None
 
     def scan_one(found: FoundCheckpoint) -> CheckpointScan:
-        opened = open_checkpoint(root if found.path == "." else root / found.path)
+        opened = open_found(root, found)
         scan = scan_checkpoint(
             opened, executor, progress, name=found.path, step=found.step, compiled=compiled
         )

@@ -4,7 +4,7 @@ A NaN in a weight or in a moment never heals, so of a series in step order the p
 the last ones, and halving finds the first of N in about log2 N scans.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -142,6 +142,7 @@ class _Series:
         self._scan_one = scan_one
         self._scans: dict[str, CheckpointScan | None] = {}
         self._notes: list[Note] = []
+        self._unreadable: list[Note] = []
 
     def is_poisoned(self, save: Save) -> bool | None:
         """True where a tensor of any copy is; None where no copy can be read."""
@@ -157,7 +158,7 @@ class _Series:
                 self._notes.extend(scan.notes)
             except UnreadableFile as error:
                 self._scans[found.path] = None
-                self._notes.append(Note(str(error), found.path))
+                self._unreadable.append(Note(str(error), found.path))
         return self._scans[found.path]
 
     def result(self, loose: Sequence[Save]) -> SeriesScan:
@@ -167,5 +168,21 @@ class _Series:
         return SeriesScan(
             tuple(tensor for scan in scans for tensor in scan.tensors),
             tuple(path for path, scan in self._scans.items() if scan is not None),
-            tuple(self._notes),
+            (*self._unreadable, *said_once(self._notes)),
         )
+
+
+def said_once(notes: Iterable[Note]) -> list[Note]:
+    """Notes, of which one that holds of many checkpoints alike is there once, with a count."""
+    sources: dict[str, list[str]] = {}
+    for note in notes:
+        sources.setdefault(note.text, []).append(note.source)
+    return [
+        Note(text if len(set(where)) == 1 else f"{text} (and {_others(where)} alike)", where[0])
+        for text, where in sources.items()
+    ]
+
+
+def _others(where: Sequence[str]) -> str:
+    count = len(set(where)) - 1
+    return "1 more" if count == 1 else f"{count:,} more"

@@ -1,14 +1,19 @@
 """The same scan on the workers of a Dask cluster."""
 
+from pathlib import Path
+
 import pytest
 
+import forensics
 from forensics.checkpoints import DType
+from forensics.cli import main
 from forensics.errors import UsageError
 from forensics.scan import cluster, scan_checkpoint
 from forensics.scan.cluster import dask_executor
 from forensics.scan.paths import scan_path
 from tests.scan.stored import f32, opened, tensor_in, write_safetensors
 
+RUN = Path(__file__).parents[2] / "sample_runs" / "hf_nan_behind_filter"
 distributed = pytest.importorskip("distributed")
 # A cluster in the test's own process closes its sockets when it is collected.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -69,3 +74,31 @@ def test_an_address(scheduler, request):
     finally:
         system.rm("/", recursive=True)
     assert [t.abs_max for t in scan.tensors] == [2.0]
+
+
+def test_no_scheduler_is_one_line_of_analyze(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(cluster, "ANSWER_WITHIN", 1)
+    report = str(tmp_path / "report.html")
+    assert main(["analyze", str(RUN), "--dask", "tcp://127.0.0.1:9", "-o", report]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no Dask scheduler answers there" in line
+
+
+@pytest.mark.parametrize("protocol", ["", "local://"])
+def test_the_whole_analysis(scheduler, protocol):
+    """Of a folder and of an address: what workers find is what is found here."""
+    if protocol:
+        pytest.importorskip("fsspec")
+    there = forensics.analyze(f"{protocol}{RUN}", scan="all", dask=scheduler)
+    here = forensics.analyze(f"{protocol}{RUN}", scan="all")
+    assert there.to_dict() == here.to_dict()
+    assert there.tensors.equals(here.tensors)
+    assert there.tensors.nan.sum() > 0
+
+
+def test_the_command(scheduler, tmp_path, capsys):
+    report = tmp_path / "report.html"
+    words = ["analyze", str(RUN), "--dask", scheduler, "-o", str(report), "-q"]
+    assert main(words) == 0
+    assert capsys.readouterr() == ("", "")
+    assert "checkpoint-160" in report.read_text()

@@ -4,8 +4,9 @@ import pytest
 
 from forensics.errors import UnreadableFile
 from forensics.findings import TensorStats
-from forensics.run import FoundCheckpoint
+from forensics.run import FoundCheckpoint, Note
 from forensics.scan import CheckpointScan, ScanMode, scan_series
+from forensics.scan.series import said_once
 
 
 class Run:
@@ -141,3 +142,31 @@ def test_many_without_steps_are_ordered_by_time():
     scan = scan_series(found, run.scan_one, ScanMode.BISECT)
     assert poisoned(scan)[0] == "c11"
     assert len(scan.scanned) < 8
+
+
+def test_what_holds_of_many_checkpoints_is_said_once():
+    run = Run(4)
+
+    def scan_one(found):
+        notes = (Note("names are ambiguous", found.path), Note(f"only {found.path}", found.path))
+        return CheckpointScan((stats(found.path, 0),), notes)
+
+    scan = scan_series(run.found, scan_one, ScanMode.ALL)
+    assert [str(note) for note in scan.notes] == [
+        "c1: names are ambiguous (and 3 more alike)",
+        *(f"c{i}: only c{i}" for i in range(1, 5)),
+    ]
+
+
+def test_a_note_that_is_there_once_or_twice_for_one_file():
+    assert said_once([]) == []
+    assert said_once([Note("a", "x"), Note("a", "x")]) == [Note("a", "x")]
+    assert said_once([Note("a", "x"), Note("a", "y")]) == [Note("a (and 1 more alike)", "x")]
+
+
+def test_each_unreadable_checkpoint_is_named():
+    def scan_one(found):
+        raise UnreadableFile("cut off")
+
+    scan = scan_series(Run(3).found, scan_one, ScanMode.ALL)
+    assert [note.source for note in scan.notes] == ["c1", "c2", "c3"]
