@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.cli._command import add_replay_options, announce_replay, reading_progress
+from forensics.cli._command import add_replay_options, announce_replay, reading_progress, speaks
 
 if TYPE_CHECKING:
     from forensics.diagnosis import Diagnosis
@@ -58,6 +58,7 @@ class Analyze:
         """Do it and return the exit status."""
         from forensics.analysis import analyze
 
+        args.quiet = args.quiet or not speaks()
         announce_replay(args)
         with reading_progress(quiet=args.quiet) as progress:
             diagnosis = analyze(
@@ -70,6 +71,8 @@ class Analyze:
                 budget=args.budget,
                 progress=progress,
             )
+        if not speaks():
+            return 0
         report = _write_report(diagnosis, args)
         if args.json and args.json != "-":
             Path(args.json).write_text(diagnosis.to_json() + "\n", encoding="utf-8")

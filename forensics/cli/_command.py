@@ -1,6 +1,7 @@
 """What a command is, and what several of them share."""
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -53,6 +54,11 @@ def announce_replay(args: argparse.Namespace) -> None:
     """Tell who waits at a terminal how long a replay may take."""
     if args.replay is not None and not args.quiet and sys.stderr.isatty():
         print(f"replaying: up to {args.budget:g} s (--budget)", file=sys.stderr)
+
+
+def speaks() -> bool:
+    """False on all ranks but the first of a replay under torchrun: one report is enough."""
+    return os.environ.get("RANK", "0") == "0" or os.environ.get("WORLD_SIZE", "1") == "1"
 
 
 PATIENCE = 1.0

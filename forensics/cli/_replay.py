@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.cli._command import add_replay_options, announce_replay, reading_progress
+from forensics.cli._command import add_replay_options, announce_replay, reading_progress, speaks
 from forensics.errors import NothingToAnalyse
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Replay:
         """Do it and return the exit status."""
         from forensics.analysis import analyze
 
+        args.quiet = args.quiet or not speaks()
         announce_replay(args)
         with reading_progress(quiet=args.quiet) as progress:
             diagnosis = analyze(
@@ -49,6 +50,8 @@ class Replay:
                 suspect_step=args.step,
                 progress=progress,
             )
+        if not speaks():
+            return 0
         _refuse_nothing(diagnosis)
         if args.json and args.json != "-":
             Path(args.json).write_text(_as_json(diagnosis), encoding="utf-8")
