@@ -105,10 +105,13 @@ def operation(precision: str = "fp16", **parts: Any) -> NonFiniteSearch:
     return NonFiniteSearch(SUSPECT, precision, found)
 
 
-def audit(text: str = "the tokens are spread like noise") -> BatchSurvey:
-    """The suspect batch with one finding."""
+def audit(
+    text: str = "the tokens are spread like noise", *, checked: tuple[Oddity, ...] = tuple(Oddity)
+) -> BatchSurvey:
+    """The suspect batch with one finding; with '' none."""
     finding = BatchFinding(Oddity.TOKEN_NOISE, "input_ids", text, 1.0, 4.49, 2.77)
-    return BatchSurvey((BatchAudit(SUSPECT, f"load_batch({SUSPECT})", True, (finding,)),))
+    findings = (finding,) if text else ()
+    return BatchSurvey((BatchAudit(SUSPECT, f"load_batch({SUSPECT})", True, findings, checked),))
 
 
 def facts(**parts: Any) -> ReplayFacts:

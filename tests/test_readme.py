@@ -109,6 +109,12 @@ def test_its_recorder_captures_the_batch(tmp_path, monkeypatch):
     assert saved == ["step_1.safetensors", "step_2.safetensors", "step_3.safetensors"]
 
 
+def test_the_replay_file_it_shows_is_the_one_that_is_run():
+    shown = "\n".join(block("replay file"))
+    path = ROOT / "sample_runs" / "trainings" / "bad_batch_replay.py"
+    assert shown == f"```python\n{path.read_text(encoding='utf-8').rstrip()}\n```"
+
+
 def test_the_picture_is_small():
     picture = ROOT / "reports" / "example.png"
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -79,8 +79,9 @@ def _rows(verdict: Verdict, page: Page, width: int, fancy: bool) -> Iterator[Row
         yield from _clues("against", it.opposing[:2], need=4)
         yield Row("unchecked", " ".join(it.unchecked.shown[:2]), 2, 8)
     if page.replay is not None:
-        failures = page.replay.failures.shown
-        yield Row("replay", " – ".join([page.replay.brief, *failures[:1]]), 2, 1)
+        yield Row("replay", page.replay.brief, 2, 1)
+        for failure in page.replay.failures.shown[:1]:
+            yield Row("", failure, 4, 1)
     rest = page.hypotheses.in_full[1:]
     yield Row("or else", listing([f"{it.title} {it.probability}" for it in rest]), 2, 5)
     yield from _todo(page)

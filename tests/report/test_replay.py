@@ -6,11 +6,13 @@ from dataclasses import fields, is_dataclass, replace
 import jsonschema
 import pytest
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
 from forensics.diagnosis import Diagnosis
 from forensics.findings import Outcome, Status
 from forensics.replay_facts import ReplayFacts, Variant
 from forensics.report import html_report, json_report, markdown_report
+from forensics.report.names import Tone
 from forensics.report.view import build_page, replay
 from forensics.verdict import Verdict
 from tests import replay_facts_of as of
@@ -180,6 +182,23 @@ def test_a_notebook_gets_facts_and_a_frame() -> None:
     assert bare.replay is None
     assert list(bare.counterfactuals.columns) == list(frame.columns)
     assert bare.counterfactuals.empty
+
+
+@pytest.mark.parametrize(
+    ("checked", "said"),
+    [
+        ((), "it was not checked"),
+        ((Oddity.OVERLONG,), "the batch looks like the others"),
+    ],
+)
+def test_a_batch_that_could_not_be_checked_is_not_called_clean(
+    checked: tuple[Oddity, ...], said: str
+) -> None:
+    told = build_page(samples.replayed(of.facts(audit=of.audit("", checked=checked)))).replay
+    assert told is not None
+    (row,) = [r for r in told.checks.shown if r.name == "What the batch holds"]
+    assert row.meaning == said
+    assert (row.tone is Tone.GOOD) is bool(checked)
 
 
 def test_the_view_of_no_replay_is_none() -> None:

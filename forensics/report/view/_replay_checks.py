@@ -17,7 +17,7 @@ from forensics.replay_facts import (
     ReplayFacts,
 )
 from forensics.report.names import Tone
-from forensics.report.wording import at, listing, number, percent, plural, sentence
+from forensics.report.wording import at, listing, number, percent, plural, sentence, words
 
 NAMES_SHOWN = 4
 
@@ -36,12 +36,19 @@ class CheckRow:
 def check_rows(facts: ReplayFacts, reading: ReplayReading) -> tuple[CheckRow, ...]:
     """Every measurement that was made."""
     rows = []
-    for check, word in _WORDED.items():
-        said = word(facts, check in reading.odd)
+    for check, worded in _WORDED.items():
+        said = worded(facts, check in reading.odd)
         if said is not None:
-            tone = Tone.BAD if check in reading.odd else Tone.GOOD
-            rows.append(CheckRow(_NAMES[check], *said, tone))
+            rows.append(CheckRow(_NAMES[check], *said, _tone(facts, reading, check)))
     return tuple(rows)
+
+
+def _tone(facts: ReplayFacts, reading: ReplayReading, check: Check) -> Tone:
+    if check in reading.odd:
+        return Tone.BAD
+    audit = facts.audit
+    unseen = audit is None or not any(a.checked for a in audit.suspects)
+    return Tone.NEUTRAL if check is Check.CONTENTS and unseen else Tone.GOOD
 
 
 Said = tuple[str, str] | None
@@ -57,14 +64,14 @@ def _load(facts: ReplayFacts, odd: bool) -> Said:
 
 def _loaded(load: LoadCheck) -> str:
     parts = [f"{load.checkpoint}: {plural(load.parameters, 'parameter')}"]
-    for words, names in (
+    for fault, names in (
         ("missing", load.missing),
         ("unexpected", load.unexpected),
         ("of another shape", load.mismatched),
     ):
         more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
         if names:
-            parts.append(f"{words}: {', '.join(names[:NAMES_SHOWN])}{more}")
+            parts.append(f"{fault}: {', '.join(names[:NAMES_SHOWN])}{more}")
     if load.optimizer is None:
         parts.append("no optimizer state saved")
     elif load.optimizer:
@@ -81,7 +88,10 @@ def _contents(facts: ReplayFacts, odd: bool) -> Said:
     findings = [f for a in audit.suspects for f in a.findings] + list(audit.everywhere)
     more = f" And {plural(len(findings) - 2, 'more finding')}." if len(findings) > 2 else ""
     told = " ".join(sentence(f.text) for f in findings[:2]) + more
-    looked = f"{plural(len(audit.audits), 'batch')} looked at, nothing odd in the suspect one"
+    checked = sorted({words(kind.value) for a in audit.suspects for kind in a.checked})
+    if not findings and not checked:
+        return "of its tensors nothing could be told by their names", "it was not checked"
+    looked = f"nothing odd; checked for {listing(checked)}"
     return told or looked, "the batch itself is odd" if odd else "the batch looks like the others"
 
 
@@ -89,11 +99,11 @@ def _determinism(facts: ReplayFacts, odd: bool) -> Said:
     found = facts.determinism
     if found is None:
         return None
-    words = (
+    told = (
         f"{at(found.step)} done {len(found.losses)} times: {percent(found.equal_share)} of the"
         f" repeats equal to the last bit; {_reseeded(found)}"
     )
-    return words, "kernels without a fixed order, or hardware" if odd else "the same every time"
+    return told, "kernels without a fixed order, or hardware" if odd else "the same every time"
 
 
 def _reseeded(found: Determinism) -> str:
@@ -183,10 +193,10 @@ def _overfit(facts: ReplayFacts, odd: bool) -> Said:
 
 
 def _alone(found: Overfit) -> str:
-    words = f"the batch of {at(found.step)} alone: {_fall(found.losses)}"
+    told = f"the batch of {at(found.step)} alone: {_fall(found.losses)}"
     if found.permuted_losses:
-        words += f"; with its labels permuted {_fall(found.permuted_losses)}"
-    return words
+        told += f"; with its labels permuted {_fall(found.permuted_losses)}"
+    return told
 
 
 def _fall(losses: tuple[float, ...]) -> str:
@@ -203,13 +213,13 @@ def _modes(facts: ReplayFacts, odd: bool) -> Said:
 
 
 def _both_modes(found: ModeCheck) -> str:
-    words = f"loss in training mode {number(found.train_loss)}, in evaluation mode "
-    words += number(found.eval_loss)
+    told = f"loss in training mode {number(found.train_loss)}, in evaluation mode "
+    told += number(found.eval_loss)
     if found.recomputed_loss is not None:
-        words += f", with the statistics taken anew {number(found.recomputed_loss)}"
+        told += f", with the statistics taken anew {number(found.recomputed_loss)}"
     if found.batch_size is not None:
-        words += f"; {plural(found.batch_size, 'sample')} a batch"
-    return words
+        told += f"; {plural(found.batch_size, 'sample')} a batch"
+    return told
 
 
 def _ranks(facts: ReplayFacts, odd: bool) -> Said:
@@ -227,9 +237,10 @@ def _norms(found: Ranks) -> str:
         f"as the run reduces it {number(found.reduced_norm, 3)}",
     ]
     apart = "" if found.weights_agree else "; after one step their weights differ"
-    logged = "not logged" if found.logged_norm is None else number(found.logged_norm, 3)
+    unlogged = found.logged_norm is None
+    logged = "not logged" if unlogged else f"logged {number(found.logged_norm or 0.0, 3)}"
     ranks = f"gradient norm on {found.world} ranks ({found.wrapper})"
-    return f"{ranks} {listing(ways)}; logged {logged}{apart}"
+    return f"{ranks} {listing(ways)}; {logged}{apart}"
 
 
 _NAMES = {
