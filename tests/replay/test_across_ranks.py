@@ -1,4 +1,4 @@
-"""Two gloo processes under torchrun: what the ranks reduce, and a loss that goes round the wrapper."""
+"""Two gloo processes under torchrun: what they reduce, and a loss that goes round the wrapper."""
 
 import json
 import os
