@@ -1,6 +1,7 @@
 """The parent's side: starts the child, waits no longer than the budget, keeps what it found."""
 
 import contextlib
+import importlib.util
 import os
 import pickle
 import re
@@ -27,11 +28,16 @@ LOOK = 0.1
 """Seconds between two looks at the child."""
 
 
+MOST_ERRORS = 1 << 20
+"""Bytes of standard error after which it is cut: user code may print without end."""
+
+
 def check_call(source: str, device: str, budget: float) -> None:
     """Whether a replay can be asked for like this at all.
 
     Raises:
-        UsageError: There is no such file or adapter, no such kind of device, or no budget.
+        UsageError: There is no such file or adapter, no such kind of device, no budget, or no
+            torch.
     """
     if source not in ADAPTERS and not Path(source).is_file():
         known = ", ".join(sorted(ADAPTERS))
@@ -40,6 +46,8 @@ def check_call(source: str, device: str, budget: float) -> None:
         raise UsageError(f"--device {device}: it is auto, cpu, cuda or cuda:N")
     if not 0 < budget < float("inf"):
         raise UsageError(f"--budget {budget:g}: it is a number of seconds above zero")
+    if importlib.util.find_spec("torch") is None:
+        raise UsageError("a replay needs torch: pip install 'run-forensics[replay]'")
 
 
 def run_replay(plan: ReplayPlan) -> ReplayFacts:
@@ -53,7 +61,7 @@ def run_replay(plan: ReplayPlan) -> ReplayFacts:
         (where / "results").touch()
         status, errors = _ran(plan, where)
         facts = _last(where / "results")
-        ending = _ending(plan, status, errors, where / "traces")
+        ending = _ending(plan, status, errors, where)
     if facts is None:
         return _nothing(plan, ending or "the replay process ended without a word")
     return replace(facts, failures=(*facts.failures, ending)) if ending else facts
@@ -62,9 +70,9 @@ def run_replay(plan: ReplayPlan) -> ReplayFacts:
 def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
     """Exit status (None: stopped by us) and the end of what it wrote to standard error."""
     command = [sys.executable, "-m", "forensics.replay.worker"]
-    command += [str(where / name) for name in ("plan", "results", "traces")]
+    command += [str(where / name) for name in ("plan", "results", "traces", "call")]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    with (where / "errors").open("wb") as errors:
+    with (where / "errors").open("ab") as errors:
         process = subprocess.Popen(
             command,
             env=environment,
@@ -74,16 +82,17 @@ def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
             start_new_session=True,
         )
         try:
-            status = _waited(process, plan.budget, where / "traces")
+            status = _waited(process, plan.budget, where)
         finally:
             _stop(process)
     text = (where / "errors").read_text("utf-8", "replace")
     return status, text[-4000:]
 
 
-def _waited(process: "subprocess.Popen[bytes]", budget: float, traces: Path) -> int | None:
+def _waited(process: "subprocess.Popen[bytes]", budget: float, where: Path) -> int | None:
     """Exit status; None where the child was still running past its budget."""
     started, overdue = time.monotonic(), 0.0
+    traces, errors = where / "traces", where / "errors"
     while (status := process.poll()) is None:
         now = time.monotonic()
         # The child's own clock begins once torch is imported; it notes when its budget is over.
@@ -91,6 +100,8 @@ def _waited(process: "subprocess.Popen[bytes]", budget: float, traces: Path) -> 
             overdue = now
         if now - started > budget + START or (overdue and now - overdue > GRACE):
             return None
+        if errors.stat().st_size > MOST_ERRORS:
+            os.truncate(errors, 0)
         time.sleep(LOOK)
     return status
 
@@ -113,26 +124,34 @@ def _last(results: Path) -> ReplayFacts | None:
                 return facts
 
 
-def _ending(plan: ReplayPlan, status: int | None, errors: str, traces: Path) -> str:
+def _ending(plan: ReplayPlan, status: int | None, errors: str, where: Path) -> str:
     """One line on how the child ended, '' where it ended well."""
     if status == 0:
         return ""
+    place = _traced(plan, where / "traces") or _called(where / "call") or plan.source
     if status is None:
-        return f"{_hung_at(plan, traces)}: still running at the end of the budget; it was stopped"
+        return f"{place}: still running at the end of the budget; it was stopped"
     if status == -signal.SIGKILL:
-        return f"{plan.source}: the replay ran out of memory (the system ended it)"
+        return f"{place}: the replay ran out of memory (the system ended it)"
     if status < 0:
-        return f"{plan.source}: the replay crashed ({signal.Signals(-status).name})"
+        return f"{place}: the replay crashed ({signal.Signals(-status).name})"
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    return f"{plan.source}: the replay ended early: {lines[-1] if lines else f'status {status}'}"
+    if not any(line.startswith("Traceback") for line in lines):
+        return f"{place}: it ended the process (exit status {status})"
+    return f"{place}: the replay ended early: {lines[-1]}"
 
 
-def _hung_at(plan: ReplayPlan, traces: Path) -> str:
-    """File and line of the user's code that was running, from the child's own trace."""
+def _traced(plan: ReplayPlan, traces: Path) -> str:
+    """File and line of the user's code that was running, from the child's own trace, or ''."""
     text = traces.read_text("utf-8", "replace") if traces.is_file() else ""
     name = re.escape(Path(plan.source).name)
-    found = re.search(rf'File "[^"]*{name}", line (\d+) in (\w+)', text)
-    return f"{plan.source}:{found[1]}: {found[2]}" if found else plan.source
+    found = re.search(rf'File "[^"]*{name}", line (\d+) in (\S+)', text)
+    return f"{plan.source}:{found[1]}: {found[2]}" if found else ""
+
+
+def _called(call: Path) -> str:
+    """The piece of the user's code that the child entered last, or ''."""
+    return call.read_text("utf-8", "replace").strip() if call.is_file() else ""
 
 
 def _nothing(plan: ReplayPlan, failure: str) -> ReplayFacts:

@@ -26,8 +26,12 @@ needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="a replay needs torch")
         (["--replay", str(FILE), "--device", "tpu"], "auto, cpu, cuda or cuda:N"),
         (["--replay", str(FILE), "--budget", "0"], "seconds above zero"),
         (["--replay", str(FILE), "--budget", "inf"], "seconds above zero"),
-        (["--replay", str(FILE), "--step", "9999"], "steps 1 to 600"),
-        (["--replay", str(FILE), "--run", "other"], "no run is called"),
+        pytest.param(
+            ["--replay", str(FILE), "--step", "9999"], "steps 1 to 600", marks=needs_torch
+        ),
+        pytest.param(
+            ["--replay", str(FILE), "--run", "other"], "no run is called", marks=needs_torch
+        ),
     ],
 )
 def test_a_wrong_call_is_one_line(words, said, capsys):
@@ -38,12 +42,19 @@ def test_a_wrong_call_is_one_line(words, said, capsys):
     assert said in err
 
 
+def test_without_torch_the_call_says_how_to_get_it(monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert main(["replay", str(RUN), "--replay", str(FILE)]) == 2
+    assert "run-forensics[replay]" in capsys.readouterr().err
+
+
 def test_a_wrong_call_costs_no_scan(monkeypatch):
     monkeypatch.setattr("forensics.analysis.load_runs", lambda *_: pytest.fail("it was read"))
     with pytest.raises(UsageError, match="no such replay file"):
         forensics.analyze(RUN, replay="no_such.py")
 
 
+@needs_torch
 def test_a_run_elsewhere_is_to_be_copied_first(tmp_path):
     fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")
