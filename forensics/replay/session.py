@@ -118,7 +118,7 @@ class Session:
         self.model = self.spec.build_model()
         if not isinstance(self.model, nn.Module):
             raise ReplayError(
-                f"{self.spec.source}: build_model returned {type(self.model).__name__}, "
+                f"{self.spec.place('build_model')} returned {type(self.model).__name__}, "
                 "not a torch.nn.Module"
             )
         self.batches = BatchStore(self.spec, self.device)
@@ -259,7 +259,7 @@ class Session:
                 else type(loss).__name__
             )
             raise ReplayError(
-                f"{self.spec.source}: compute_loss returned {got}; it is to return a scalar tensor"
+                f"{self.spec.place('compute_loss')} returned {got}; it is to return a scalar tensor"
             )
         return loss.reshape(())
 
@@ -268,8 +268,12 @@ class Session:
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.loss_of(batch, knobs)
         scale = self._scale if (knobs.precision or "fp16") == "fp16" else None
-        if loss.requires_grad:
-            torch.autograd.backward(loss if scale is None else loss * scale)
+        if not loss.requires_grad:
+            raise ReplayError(
+                f"{self.spec.place('compute_loss')} returned a loss without a gradient: nothing of "
+                "it leads back to the weights (detach, item, no_grad or another model?)"
+            )
+        torch.autograd.backward(loss if scale is None else loss * scale)
         factor = knobs.gradient_scale / (scale or 1.0)
         grads = [p.grad for p in self.model.parameters() if p.grad is not None]
         if factor != 1.0:

@@ -1,6 +1,7 @@
 """The user's replay file: the functions of CONTRACT.md, loaded and checked."""
 
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable
@@ -39,13 +40,29 @@ class ReplaySpec:
     steps: tuple[int, ...] | None = None
     """Steps whose batches there are; None: those of any step can be asked for."""
 
+    def place(self, name: str) -> str:
+        """``file:line: name`` of one of the functions, for a message about what it returned."""
+        code = getattr(inspect.unwrap(getattr(self, name)), "__code__", None)
+        line = f":{code.co_firstlineno}" if code is not None else ""
+        return f"{self.source}{line}: {name}"
 
-def load_spec(path: Path) -> ReplaySpec:
+
+_RAISED = (Exception, SystemExit, KeyboardInterrupt)
+"""What the user's code may raise; none of it ends the replay without a word."""
+
+
+def load_spec(path: Path, entering: Callable[[str], None] = lambda place: None) -> ReplaySpec:
     """Run the user's replay file and take its functions.
+
+    Args:
+        path: The file.
+        entering: Told of each piece of the user's code before it runs, as ``file:line: function``:
+            code that ends the process cannot be asked afterwards.
 
     Raises:
         ReplayError: It cannot be read, it raises, or it lacks a function.
     """
+    entering(f"{path}: importing it")
     module = _imported(path)
     for name in REQUIRED:
         if not callable(getattr(module, name, None)):
@@ -57,7 +74,7 @@ def load_spec(path: Path) -> ReplaySpec:
     if first is not None and (isinstance(first, bool) or not isinstance(first, int)):
         raise ReplayError(f"{path}: FIRST_STEP is {first!r}; it is the number of a step")
     guarded: dict[str, Any] = {
-        name: _guarded(getattr(module, name), name, path)
+        name: _guarded(getattr(module, name), name, path, entering)
         for name in (*REQUIRED, *OPTIONAL)
         if callable(getattr(module, name, None))
     }
@@ -74,21 +91,26 @@ def _imported(path: Path) -> Any:
     sys.path.insert(0, str(path.resolve().parent))
     try:
         found.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except _RAISED as error:
         raise ReplayError(blame(error, path, "importing it")) from error
     return module
 
 
-def _guarded(function: Callable[P, T], name: str, path: Path) -> Callable[P, T]:
+def _guarded(
+    function: Callable[P, T], name: str, path: Path, entering: Callable[[str], None]
+) -> Callable[P, T]:
     """The function with its exceptions turned into one line that names the user's own."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    place = f"{path}:{code.co_firstlineno}: {name}" if code is not None else f"{path}: {name}"
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        entering(place)
         try:
             return function(*args, **kwargs)
-        except (ReplayError, NotDone):
+        except NotDone:
             raise
-        except (Exception, SystemExit) as error:
+        except _RAISED as error:
             raise ReplayError(blame(error, path, name)) from error
 
     return call
@@ -102,5 +124,7 @@ def blame(error: BaseException, path: Path, doing: str) -> str:
     own = [f for f in frames if Path(f.filename).name == path.name] or frames[-1:]
     line = f":{own[-1].lineno}" if own else ""
     text = " ".join(str(error).split())
+    if isinstance(error, ReplayError):  # our own refusal, raised inside the user's code
+        return f"{path}{line}: {doing}: {text}"
     words = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return f"{path}{line}: {doing} raised {words[:400]}"

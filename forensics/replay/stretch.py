@@ -116,7 +116,8 @@ def removes(plan: ReplayPlan, as_run: float, changed: float) -> bool:
     if plan.failure is Failure.STALLS:
         return changed < as_run - max(0.1 * abs(as_run), 6 * (plan.noise or 0.0))
     if math.isfinite(as_run):
-        return changed <= REMOVED * as_run
+        # Less of a failure may still be one: of 50 nats, 10 are no cure.
+        return changed <= REMOVED * as_run and not fails(plan, changed)
     return changed <= _harmless(plan)
 
 

@@ -1,11 +1,12 @@
 """The child process: loads the replay file, runs the battery, writes what it found so far.
 
-``python -m forensics.replay.worker PLAN RESULTS TRACES``; started by `forensics.replay.launch`,
+``python -m forensics.replay.worker PLAN RESULTS TRACES CALL``; `forensics.replay.launch` starts it,
 never by hand. Results are pickled `ReplayFacts`, one after each experiment, so that nothing is lost
 when the user's code hangs or the machine runs out of memory.
 """
 
 import faulthandler
+import os
 import pickle
 import sys
 import time
@@ -19,22 +20,33 @@ from forensics.replay.devices import choose_device
 from forensics.replay.errors import NotDone, ReplayError
 from forensics.replay.experiments import battery
 from forensics.replay.launch import ADAPTERS
+from forensics.replay.memory import limit_memory
 from forensics.replay.offline import stay_offline
 from forensics.replay.plan import ReplayPlan
 from forensics.replay.session import Session
 from forensics.replay.spec import ReplaySpec, blame, load_spec
 from forensics.replay_facts import ReplayFacts
 
+CALL = 4096
+"""Bytes of the note on what runs."""
 
-def main(plan_path: str, results_path: str, traces_path: str) -> None:
+
+def main(plan_path: str, results_path: str, traces_path: str, call_path: str) -> None:
     """Run the battery of a plan."""
     plan: ReplayPlan = pickle.loads(Path(plan_path).read_bytes())
+    # The user's code may go to another folder.
+    plan = replace(plan, root=str(plan.folder.absolute()))
     started = time.monotonic()
-    with open(results_path, "ab") as results, open(traces_path, "w") as traces:
+    with (
+        open(results_path, "ab") as results,
+        open(traces_path, "w") as traces,
+        open(call_path, "wb") as call,
+    ):
+        faulthandler.enable(traces)
         # A hang is named by the line it hangs on: the parent kills us some seconds after this.
         faulthandler.dump_traceback_later(plan.budget + 2, file=traces)
         stay_offline()
-        _Battery(plan, results, started).run()
+        _Battery(plan, results, started, call.fileno()).run()
         ranks.leave()
         faulthandler.cancel_dump_traceback_later()
 
@@ -42,8 +54,9 @@ def main(plan_path: str, results_path: str, traces_path: str) -> None:
 class _Battery:
     """Facts as they grow."""
 
-    def __init__(self, plan: ReplayPlan, results: IO[bytes], started: float) -> None:
+    def __init__(self, plan: ReplayPlan, results: IO[bytes], started: float, call: int) -> None:
         self._plan, self._results, self._started = plan, results, started
+        self._call = call
         self._facts = ReplayFacts(
             source=plan.source,
             device="",
@@ -67,6 +80,8 @@ class _Battery:
         plan = self._plan
         device, words = choose_device(plan.device)
         device = ranks.join(device)
+        if device.type == "cpu":
+            limit_memory()
         self._add(device=words)
         session = Session(self._spec(), plan, device, self._started + plan.budget)
         self._guarded(session, "aligning the steps", lambda: align(session))
@@ -83,7 +98,11 @@ class _Battery:
     def _spec(self) -> ReplaySpec:
         if self._plan.source in ADAPTERS:
             return adapters.adapted(self._plan)
-        return load_spec(Path(self._plan.source))
+        return load_spec(Path(self._plan.source), self._entering)
+
+    def _entering(self, place: str) -> None:
+        """Note which piece of the user's code runs now, for the parent of a dead child."""
+        os.pwrite(self._call, place.encode("utf-8", "replace").ljust(CALL)[:CALL], 0)
 
     def _one(self, session: Session, experiment: Any) -> None:
         began = time.monotonic()
@@ -121,4 +140,4 @@ class _Battery:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:5])

@@ -12,7 +12,7 @@ from torch import nn
 
 from forensics.replay.errors import NotDone
 from forensics.replay.experiments._base import Experiment, Fields
-from forensics.replay.measures import batch_size, controls_of, has_batch_norm
+from forensics.replay.measures import controls_of, has_batch_norm
 from forensics.replay.session import Session
 from forensics.replay_facts import ModeCheck
 
@@ -27,7 +27,8 @@ def _run(session: Session) -> Iterator[Fields]:
     batch = session.batches.load(step)
     session.begin()
     with torch.no_grad():
-        train = float(session.loss_of(batch))
+        with _sizes_seen(session.model) as sizes:
+            train = float(session.loss_of(batch))
         session.begin()
         session.model.eval()
         evaluated = float(session.loss_of(batch))
@@ -37,7 +38,24 @@ def _run(session: Session) -> Iterator[Fields]:
         session.model.eval()
         renewed = float(session.loss_of(batch))
     session.begin()
-    yield {"modes": ModeCheck(step, train, evaluated, renewed, batch_size(batch))}
+    yield {"modes": ModeCheck(step, train, evaluated, renewed, min(sizes, default=None))}
+
+
+@contextmanager
+def _sizes_seen(model: nn.Module) -> Iterator[set[int]]:
+    """Samples that the layers normalise over: a loss may cut its batch into pieces."""
+    sizes: set[int] = set()
+
+    def note(_: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+        sizes.add(inputs[0].shape[0])
+
+    kind = nn.modules.batchnorm._BatchNorm  # the one common base there is
+    hooks = [m.register_forward_pre_hook(note) for m in model.modules() if isinstance(m, kind)]
+    try:
+        yield sizes
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 @contextmanager

@@ -17,7 +17,8 @@ def build_model():
 def rare(step, size):
     """Another language, of eight tokens that count up and now and then jump."""
     draw = torch.Generator().manual_seed(step)
-    moves = (torch.rand(size, 17, generator=draw) < 0.5) * torch.randint(8, (size, 17), generator=draw)
+    jumps = torch.rand(size, 17, generator=draw) < 0.5
+    moves = jumps * torch.randint(8, (size, 17), generator=draw)
     return 24 + (torch.arange(17) + moves.cumsum(1)) % 8
 
 

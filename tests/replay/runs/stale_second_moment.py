@@ -10,7 +10,8 @@ from torch.nn.functional import mse_loss
 
 
 def build_model():
-    return nn.Sequential(nn.Linear(1, 50), nn.Tanh(), nn.Linear(50, 50), nn.Tanh(), nn.Linear(50, 1))
+    hidden = [nn.Linear(1, 50), nn.Tanh(), nn.Linear(50, 50), nn.Tanh()]
+    return nn.Sequential(*hidden, nn.Linear(50, 1))
 
 
 def load_batch(step):

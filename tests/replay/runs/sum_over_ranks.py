@@ -16,7 +16,8 @@ from project import points
 
 
 def build_model():
-    return nn.Sequential(nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
+    hidden = [nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh()]
+    return nn.Sequential(*hidden, nn.Linear(64, 1))
 
 
 def load_batch(step):
