@@ -1,5 +1,7 @@
 """Facts about the learning rate and about clipping that are no episodes."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from forensics.detectors._robust import finite_part
@@ -15,6 +17,7 @@ SAME = 1e-6
 """TensorBoard keeps float32: compare learning rates with this relative tolerance."""
 
 
+@lru_cache(maxsize=8)
 def learning_rate_facts(timeline: Timeline) -> LearningRateFacts | None:
     """Peak, warm-up, jumps and zeros of the logged learning rate; None where it was not logged."""
     track = timeline.get(Signal.LR)

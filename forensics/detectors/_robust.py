@@ -135,7 +135,9 @@ def finite_part(step: Steps, value: Values) -> tuple[Steps, Values]:
     mask: NDArray[np.bool_] = np.isfinite(value)
     if not mask.all():
         step, value = step[mask], value[mask]
-    return step, np.clip(value, -HUGE, HUGE)
+    if len(value) and max(value.max(), -value.min()) > HUGE:
+        value = np.clip(value, -HUGE, HUGE)
+    return step, value
 
 
 def _mad(value: Values) -> float:

@@ -18,6 +18,8 @@ from forensics.run import Steps, Values
 
 LONG = 20_000
 """Beyond this many points most blocks are judged in bulk (see `_screen`)."""
+CACHED = 1 << 14
+"""Points of which a few copies stay in the processor's cache."""
 SETTLED_POINTS = 256
 """An event that never came back ends where this many points in a row are in band again."""
 RUN_POINTS = 4
@@ -149,10 +151,14 @@ def _without_fall(history: NDArray[np.float64], mad: NDArray[np.float64]) -> NDA
 
 def _jumps(value: Values) -> Values:
     """How far each point stands above the median of itself and its two neighbours."""
-    left = np.concatenate([value[:1], value[:-1]])
-    right = np.concatenate([value[1:], value[-1:]])
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    return value - np.clip(value, low, high)
+    padded = np.concatenate([value[:1], value, value[-1:]])
+    out = np.empty(len(value))
+    for lo in range(0, len(value), CACHED):  # whole arrays would go through memory five times
+        part = padded[lo : lo + CACHED + 2]
+        left, own, right = part[:-2], part[1:-1], part[2:]
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        out[lo : lo + CACHED] = own - np.clip(own, low, high)
+    return out
 
 
 def _screen(

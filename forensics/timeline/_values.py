@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from forensics.medians import median
 from forensics.run import Axis, Steps, Values
 from forensics.signals import Signal
 
@@ -34,10 +35,10 @@ class Track:
     def __len__(self) -> int:
         return len(self.step)
 
-    @property
+    @cached_property
     def interval(self) -> float:
         """Median number of steps between logged points; 1.0 where there are fewer than two."""
-        return float(np.median(np.diff(self.step))) if len(self.step) > 1 else 1.0
+        return median(np.diff(self.step)) if len(self.step) > 1 else 1.0
 
     @cached_property
     def finite(self) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """Millions of points as what can be seen of them: lowest, middle and highest a pixel column."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,8 @@ def envelope(step: Steps, value: Values, left: float, right: float, columns: int
         columns: Pixel columns of the panel.
     """
     # One neighbour on either side, so that the line runs to the edge of a zoomed panel.
-    first = max(int(np.searchsorted(step, left)) - 1, 0)
-    last = min(int(np.searchsorted(step, right, side="right")) + 1, len(step))
+    first = max(int(np.searchsorted(step, _whole(np.ceil(left)))) - 1, 0)
+    last = min(int(np.searchsorted(step, _whole(np.floor(right)), side="right")) + 1, len(step))
     step, value = step[first:last], value[first:last]
     if len(step) <= 2 * columns:
         shown = np.where(np.isfinite(value), value, np.nan)
@@ -52,7 +53,7 @@ def envelope(step: Steps, value: Values, left: float, right: float, columns: int
 
 
 def _columns(step: Steps, value: Values, edges: Values) -> Envelope:
-    starts = np.unique(np.searchsorted(step, edges[:-1]))
+    starts = np.unique(np.searchsorted(step, _whole(np.ceil(edges[:-1]))))
     starts = starts[starts < len(step)]
     ends = np.append(starts[1:], len(step))
     finite = np.isfinite(value)
@@ -68,6 +69,11 @@ def _columns(step: Steps, value: Values, edges: Values) -> Envelope:
     )
     x = (step[starts].astype(np.float64) + step[ends - 1]) / 2
     return Envelope(x, low, middle, high, int(np.max(ends - starts)))
+
+
+def _whole(edge: Any) -> Any:
+    """Edges in the type of the steps: to look up others, numpy would copy all steps."""
+    return np.asarray(edge).astype(np.int64)
 
 
 def _median(value: Values) -> float:
