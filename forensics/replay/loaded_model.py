@@ -103,7 +103,12 @@ def usual_optimizer(
     name = (settings.optimizer or "").lower()
     moments = saved is None or any("exp_avg" in s for s in saved["state"].values())
     if (groups and "betas" not in groups[0] and not moments) or (not groups and "sgd" in name):
-        return torch.optim.SGD(split, lr=settings.lr or 1e-3)
+        return torch.optim.SGD(
+            split,
+            lr=settings.lr or 1e-3,
+            momentum=settings.momentum or 0.0,
+            weight_decay=settings.weight_decay or 0.0,
+        )
     coupled = name == "adam" or (groups and groups[0].get("decoupled_weight_decay") is False)
     kind = torch.optim.Adam if coupled else torch.optim.AdamW
     return kind(

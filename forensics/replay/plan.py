@@ -10,7 +10,7 @@ import numpy as np
 
 from forensics.batches import Limits
 from forensics.findings import Ending, Episode, EpisodeKind, Judgement, Outcome
-from forensics.run import Run
+from forensics.run import Config, Run
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
 
@@ -73,6 +73,8 @@ class Settings:
     betas: tuple[float, float] | None = None
     eps: float | None = None
     weight_decay: float | None = None
+    momentum: float | None = None
+    """Of SGD."""
     clip: float | None = None
     """Threshold of the global norm; None or 0: no clipping."""
     clip_p90: float | None = None
@@ -265,6 +267,7 @@ def _settings(run: Run, timeline: Timeline, onset: int | None) -> Settings:
         betas=config.betas,
         eps=config.eps,
         weight_decay=config.weight_decay,
+        momentum=_momentum(config),
         clip=config.clip_threshold,
         clip_p90=_usual_norm(timeline.get(Signal.GRAD_NORM), onset),
         warmup_steps=config.warmup_steps,
@@ -273,6 +276,12 @@ def _settings(run: Run, timeline: Timeline, onset: int | None) -> Settings:
         loss_scale=float(scale.value[0]) if scale is not None and len(scale) else config.loss_scale,
         seed=config.seed,
     )
+
+
+def _momentum(config: Config) -> float | None:
+    """SGD's, under whatever heading the configuration has it."""
+    found = [v for key, v in config.raw.items() if key.rpartition(".")[2].lower() == "momentum"]
+    return next((float(v) for v in found if isinstance(v, int | float)), None)
 
 
 def _usual_norm(norm: Track | None, onset: int | None) -> float | None:

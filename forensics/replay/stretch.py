@@ -18,10 +18,14 @@ REMOVED = 0.3
 """A change removes the failure where less than this share of the excess is left."""
 
 
-def window(session: Session) -> Sequence[int]:
+def window(session: Session, ramp: int = 0) -> Sequence[int]:
     """The steps of a stretch: from the checkpoint through the onset and beyond.
 
     Where there are only some batches, those: they meet weights that are older than they were.
+
+    Args:
+        session: The session, aligned.
+        ramp: Steps over which the rate rises: the stretch goes on after them, at the full rate.
     """
     plan, first = session.plan, session.next_step
     if plan.suspect_step is None:
@@ -30,6 +34,8 @@ def window(session: Session) -> Sequence[int]:
         end = first + SHORTEST_STALL
     else:
         end = plan.suspect_step + TAIL + 1
+    if ramp:
+        end = max(end, first + ramp + TAIL)
     end = min(end, plan.last_step + 1, first + LONGEST)
     if plan.suspect_step is not None and plan.suspect_step >= end:
         raise NotDone(

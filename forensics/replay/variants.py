@@ -55,6 +55,9 @@ def _rate(session: Session) -> Iterator[Change]:
     rate = max(session.rates.at(step))
     for variant, part in ((Variant.RATE_THIRD, 3), (Variant.RATE_TENTH, 10)):
         yield Change(variant, "lr", f"{rate:.3g}", f"{rate / part:.3g}", Knobs(rate=1 / part))
+    if session.plan.failure is Failure.STALLS:
+        more = f"{10 * rate:.3g}"
+        yield Change(Variant.RATE_TEN_TIMES, "lr", f"{rate:.3g}", more, Knobs(rate=10.0))
     if session.start is None or (session.updates or 0) < MOST_WARMUP:
         steps = _warmup(session, step)
         yield Change(

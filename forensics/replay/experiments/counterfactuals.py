@@ -20,12 +20,12 @@ def _run(session: Session) -> Iterator[Fields]:
     as_run = session.as_run
     if as_run is None:
         raise NotDone("the stretch could not be replayed with the run's own settings")
-    steps = window(session)
     done: list[Counterfactual] = []
     changes = list(variants(session))
     for place, change in enumerate(changes):
         began = time.monotonic()
         try:
+            steps = window(session, ramp=change.knobs.warmup)
             trajectory = replay(session, steps, change.knobs)
         except NotDone as why:
             rest = ", ".join(c.words for c in changes[place:])
