@@ -1,7 +1,7 @@
 """What a replay settles: judged from its facts, not yet in words."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -117,9 +117,13 @@ def read_replay(facts: ReplayFacts) -> ReplayReading:
 
 def stands_out(comparison: Comparison) -> bool:
     """True where the suspect batch is unlike the control batches at the same weights."""
-    suspect = comparison.suspect
-    if not (math.isfinite(suspect.loss) and math.isfinite(suspect.grad_norm)):
-        return not _is_bad(comparison)
+    suspect, controls = comparison.suspect, comparison.controls
+    for own, usual in (
+        (suspect.loss, [c.loss for c in controls]),
+        (suspect.grad_norm, [c.grad_norm for c in controls]),
+    ):
+        if not math.isfinite(own):
+            return not _mostly_broken(usual)
     return comparison.loss_z >= STANDS_OUT or comparison.grad_z >= STANDS_OUT
 
 
@@ -147,7 +151,7 @@ def _blame(facts: ReplayFacts) -> Blame | None:
     earlier = facts.comparison(Role.EARLIER)
     if here is None:
         return None
-    if _is_bad(here) or (earlier is not None and _is_worse(here, earlier)):
+    if _is_bad(here, facts.precision) or (earlier is not None and _is_worse(here, earlier)):
         return Blame.STATE
     if not stands_out(here):
         return Blame.NEITHER
@@ -156,10 +160,18 @@ def _blame(facts: ReplayFacts) -> Blame | None:
     return Blame.DATA if stands_out(earlier) else Blame.BOTH
 
 
-def _is_bad(comparison: Comparison) -> bool:
-    """True where most control batches are not finite."""
-    bad = [not (math.isfinite(c.loss) and math.isfinite(c.grad_norm)) for c in comparison.controls]
-    return 2 * sum(bad) > len(bad)
+def _is_bad(comparison: Comparison, precision: str) -> bool:
+    """True where most control batches are not finite.
+
+    In fp16 an infinite gradient alone is no harm: the scaler skips the step and lowers its scale.
+    """
+    broken = _mostly_broken([c.loss for c in comparison.controls])
+    norms = _mostly_broken([c.grad_norm for c in comparison.controls])
+    return broken or (norms and precision != "fp16")
+
+
+def _mostly_broken(values: Sequence[float]) -> bool:
+    return 2 * sum(not math.isfinite(v) for v in values) > len(values)
 
 
 def _is_worse(later: Comparison, earlier: Comparison) -> bool:

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,14 @@ def test_data_state_both_or_neither(here, earlier, blame):
 def test_a_suspect_that_is_not_finite_stands_out_from_sound_controls_alone():
     assert stands_out(of.comparison(loss=math.nan, z=math.nan))
     assert not stands_out(of.comparison(loss=math.nan, usual=math.nan, z=math.nan))
+
+
+def test_a_loss_scale_that_is_still_too_large_is_no_bad_state():
+    made = of.comparison(loss=0.43, z=0.3)
+    controls = tuple(replace(c, grad_norm=math.inf) for c in made.controls)
+    here = replace(made, suspect=replace(made.suspect, grad_norm=math.inf), controls=controls)
+    assert read_replay(of.facts(comparisons=(here,), precision="fp16")).blame is Blame.NEITHER
+    assert read_replay(of.facts(comparisons=(here,), precision="bf16")).blame is Blame.STATE
 
 
 def test_precision_is_to_blame_only_where_float32_is_finite():

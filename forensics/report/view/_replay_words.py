@@ -94,6 +94,9 @@ def _failure(facts: ReplayFacts, run: AsRun) -> str:
 def _against_log(run: AsRun) -> str:
     if not run.compared:
         return "No loss was logged in the stretch to compare with."
+    if run.exact == run.compared:
+        logged = plural(run.compared, "logged loss")
+        return f"Of {logged} in the stretch every one is equal to the last digit."
     same = f"{run.exact:,} of {plural(run.compared, 'logged loss')} come out to the last digit"
     if run.parts_at is None:
         return f"{same}, the others within rounding."
