@@ -45,6 +45,8 @@ def make(cell: Cell, home: Path) -> str:
     found = measure(watch, sound_run, acts_at)
     if cell.fault.outcome:
         found = as_told(cell.fault.outcome, found, watch)
+    if run.engine == "lightning" and found.onset is not None:
+        found = replace(found, onset=found.onset - 1)  # Lightning counts from 0
     line = (
         f"{found.outcome}, onset {found.onset}, loss {found.start:.3g} -> {found.end:.3g}, "
         f"control {found.control_end:.3g}"

@@ -54,10 +54,10 @@ def measure(run: Watch, control: Watch, acts_at: int | None) -> Measured:
         control: The same training without the fault.
         acts_at: Step at which the fault acts, where it acts at one.
     """
-    step, loss = curve(run)
+    _, loss = curve(run)
     _, sound = curve(control)
     start, end, control_end = _start(sound), tail(loss), tail(sound)
-    outcome, onset, slack = _judge(run, control, step, loss, sound)
+    outcome, onset, slack = _judge(run, control, acts_at)
     if onset is not None and acts_at is not None:
         onset, slack = acts_at, max(0, min(slack, onset - acts_at))
     symptom = _symptom(outcome, loss, sound)
@@ -68,9 +68,9 @@ def _start(loss: Values) -> float:
     return float(np.median(loss[:3]))
 
 
-def _judge(
-    run: Watch, control: Watch, step: NDArray[np.int64], loss: Values, sound: Values
-) -> tuple[str, int | None, int]:
+def _judge(run: Watch, control: Watch, acts_at: int | None) -> tuple[str, int | None, int]:
+    step, loss = curve(run)
+    _, sound = curve(control)
     if run.error:
         return "crashed", None, 0
     bad = ~np.isfinite(loss)
@@ -93,6 +93,8 @@ def _judge(
     if validation is not None:
         return validation
     high = out_of_band(level, sound) | bad[: len(sound)]
+    if acts_at is not None and jumped(level, sound, int(np.searchsorted(step, acts_at))):
+        return "spiked_recovered", acts_at, 0
     if high.any():
         at = int(np.argmax(high))
         return "spiked_recovered", int(step[at]), 2
@@ -127,6 +129,14 @@ def _parted(step: NDArray[np.int64], loss: Values, sound: Values, gain: float) -
     at = int(close[-1]) + 1 if len(close) else 0
     at = min(at, n - 1)
     return int(step[at]), max(at, n // 10)
+
+
+def jumped(loss: Values, sound: Values, at: int) -> bool:
+    """Whether the loss leaves that of its control, equal to the last bit before, for some steps."""
+    n = min(len(loss), len(sound))
+    apart = smooth(loss[at:n] - sound[at:n], 9)
+    gain = _start(sound) - tail(sound)
+    return len(apart) > 9 and bool(apart.max() > max(2 * _noise(sound[:at]), 0.025 * gain))
 
 
 def out_of_band(loss: Values, sound: Values) -> NDArray[np.bool_]:

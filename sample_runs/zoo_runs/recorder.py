@@ -102,12 +102,17 @@ class Recorder:
             (self.folder / "args.txt").write_text(line + "\n")
 
 
-def keep_batch(recipe: Recipe, logged: Logged, folder: Path, step: int, batch: Batch) -> None:
-    """Write a captured batch, where the run keeps them and this one is among them."""
+def keep_batch(
+    recipe: Recipe, logged: Logged, folder: Path, step: int, batch: Batch, first: int = 1
+) -> None:
+    """Write a captured batch, where the run keeps them and this one is among them.
+
+    ``step`` counts from 1; ``first`` is the number that the run gives its first step.
+    """
     if logged.batches and step in recipe.shown_batches:
         (folder / "batches").mkdir(exist_ok=True)
         tensors = {name: tensor.contiguous() for name, tensor in batch.items()}
-        save_file(tensors, folder / "batches" / f"step_{step}.safetensors")
+        save_file(tensors, folder / "batches" / f"step_{step - 1 + first}.safetensors")
 
 
 def as_written(recipe: Recipe) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader
 from zoo_runs.engines.loop import share_right
 from zoo_runs.logged import Logged
 from zoo_runs.recipe import Batch, Optimizer, Recipe
-from zoo_runs.recorder import as_written
+from zoo_runs.recorder import as_written, keep_batch
 from zoo_runs.watch import Saved, Watch, is_finite
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
@@ -142,4 +142,6 @@ def train(recipe: Recipe, logged: Logged, folder: Path) -> Watch:
         text = "\n".join([*recipe.opening, traceback.format_exc()])
         here = str(Path(__file__).parents[2])
         (folder / "train.log").write_text(text.replace(here, "."))
+    for step in recipe.shown_batches:
+        keep_batch(recipe, logged, folder, step, recipe.batch(step), first=0)
     return watch

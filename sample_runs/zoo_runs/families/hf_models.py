@@ -59,7 +59,7 @@ def gpt2(seed: int) -> Recipe:
 def _recipe(seed: int, family: str, build: Callable[[], nn.Module], place: str) -> Recipe:
     settings = Settings(
         learning_rate=5e-3,
-        steps=220,
+        steps=220 if family == "qwen2" else 400,
         batch_size=8,
         warmup_steps=22,
         schedule="cosine" if family == "qwen2" else "linear",
@@ -81,5 +81,5 @@ def _recipe(seed: int, family: str, build: Callable[[], nn.Module], place: str) 
         forward=logits,
         criterion=shifted_loss,
         validation=[same_labels(row[None]) for row in held_out[:64]],
-        eval_every=55,
+        eval_every=settings.steps // 4,
     )

@@ -29,15 +29,15 @@ def inject(recipe: Recipe, share: float) -> None:
         return {"inputs": inputs[picks], "labels": labels[picks]}
 
     change_batches(recipe, lopsided)
-    recipe.settings.learning_rate *= 0.03
+    recipe.settings.learning_rate *= 0.1
     recipe.validation = [lopsided(90_000 + n, dict(b)) for n, b in enumerate(recipe.validation)]
     recipe.shown_batches = range(1, 9)
 
 
 def rests(watch: Watch) -> bool:
-    """The loss ends at the entropy of the labels, 0.13 to 0.2 nats for 3 % in 3 to 9 classes."""
+    """The loss ends at the entropy of the labels, 0.09 to 0.12 nats for 1.5 to 2 % in 3 classes."""
     last = list(watch.losses.values())[-60:]
-    return 0.11 < sum(last) / len(last) < 0.25
+    return 0.07 < sum(last) / len(last) < 0.2
 
 
 FAULT = Fault(
@@ -47,6 +47,6 @@ FAULT = Fault(
     outcomes=("stalled",),
     outcome="stalled",
     shows=rests,
-    tuning={"mlp": 0.97},
-    measured={"lightning_mlp": 0.97, "mlp": 0.96},
+    tuning={"mlp": 0.985},
+    measured={"lightning_mlp": 0.985, "mlp": 0.98},
 )

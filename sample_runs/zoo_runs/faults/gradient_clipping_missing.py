@@ -11,7 +11,7 @@ def prepare(recipe: Recipe) -> None:
     """SGD at a rate that needs clipping, and now and then a batch with a large gradient."""
     s = recipe.settings
     s.optimizer, s.max_grad_norm, s.weight_decay, s.schedule = "sgd", 0.5, 0.0, "constant"
-    s.learning_rate = {"char_lstm": 1.5, "regression": 0.05, "mlp": 0.3, "post_norm_gpt": 0.4}[
+    s.learning_rate = {"char_lstm": 6.0, "regression": 0.05, "mlp": 0.3, "post_norm_gpt": 0.4}[
         recipe.family
     ]
     if recipe.family in ("regression", "mlp"):

@@ -31,7 +31,7 @@ FAULT = Fault(
     cause="output_logit_divergence",
     inject=inject,
     outcomes=("spiked_unrecovered", "diverged", "non_finite", "stalled"),
-    tuning={"char_gpt": 3e-4},
-    measured={"char_lstm": 3e-4, "gpt2": 1e-3},
+    tuning={"char_gpt": 2e-2},
+    measured={"char_lstm": 2e-2, "gpt2": 2e-2},
     leaves={"checkpoints": 8},
 )

@@ -17,6 +17,6 @@ FAULT = Fault(
     cause="overfitting",
     inject=inject,
     outcomes=("overfit",),
-    tuning={"mlp": 3, "char_gpt": 3},
-    measured={"lightning_mlp": 3, "gpt2": 3, "char_lstm": 3},
+    tuning={"mlp": 10, "char_gpt": 3},
+    measured={"lightning_mlp": 5, "gpt2": 3, "char_lstm": 3},
 )

@@ -12,7 +12,7 @@ def inject(recipe: Recipe, share: float) -> int:
     at = at_share(recipe, share)
 
     def longer(batch: Batch) -> Batch:
-        return {name: torch.cat([ids, ids, ids], dim=1) for name, ids in batch.items()}
+        return {name: torch.cat([ids] * 5, dim=1) for name, ids in batch.items()}
 
     change_batch(recipe, at, longer)
     recipe.needs_text = True

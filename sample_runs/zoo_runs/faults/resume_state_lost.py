@@ -2,16 +2,14 @@
 
 from zoo_runs.edits import at_share
 from zoo_runs.fault import Fault
-from zoo_runs.recipe import Recipe, Resume
+from zoo_runs.recipe import Recipe
 
 
 def prepare(recipe: Recipe) -> None:
     """Stop at 60 %, resume from a little before at the full rate."""
     saved = at_share(recipe, 0.55)
     recipe.settings.schedule = "constant"
-    recipe.settings.learning_rate *= {"regression": 3, "mlp": 3, "char_lstm": 2}.get(
-        recipe.family, 2
-    )
+    recipe.settings.learning_rate *= 8 if recipe.family == "char_lstm" else 3
     recipe.resume = Resume(
         saved=saved, stopped=at_share(recipe, 0.6), text=f"resuming from step {saved}"
     )
@@ -30,8 +28,8 @@ FAULT = Fault(
     prepare=prepare,
     inject=inject,
     outcomes=("spiked_recovered", "spiked_unrecovered"),
-    tuning={"char_gpt": None, "char_lstm": None},
-    measured={"post_norm_gpt": None, "regression": None},
+    tuning={"char_lstm": None, "regression": None},
+    measured={"regression": None, "mlp": None},
     accept=("optimizer_state_corrupted",),
     leaves={"interval": 2},
 )

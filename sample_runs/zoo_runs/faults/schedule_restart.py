@@ -9,7 +9,7 @@ def prepare(recipe: Recipe) -> None:
     """A decaying rate; stop at 70 % and resume there."""
     at = at_share(recipe, 0.7)
     recipe.settings.schedule = "cosine"
-    recipe.settings.learning_rate *= {"char_gpt": 4, "char_lstm": 4}.get(recipe.family, 8)
+    recipe.settings.learning_rate *= {"char_gpt": 4, "char_lstm": 10}.get(recipe.family, 8)
     recipe.settings.warmup_steps = max(20, recipe.settings.warmup_steps)
     recipe.resume = Resume(saved=at, stopped=at, text=f"resuming from step {at}")
 
@@ -28,7 +28,7 @@ FAULT = Fault(
     prepare=prepare,
     inject=inject,
     outcomes=("spiked_unrecovered", "spiked_recovered", "diverged", "stalled"),
-    tuning={"char_gpt": None, "mlp": None},
-    measured={"char_lstm": None, "post_norm_gpt": None},
+    tuning={"char_gpt": None, "regression": None},
+    measured={"char_lstm": None, "mlp": None},
     leaves={"lr": True},
 )

@@ -3,7 +3,7 @@
 from zoo_runs.fault import Fault
 from zoo_runs.recipe import Recipe
 
-RATES = {"post_norm_gpt": 1e-2, "char_gpt": 6e-2, "qwen2": 4e-2, "gpt2": 6e-2}
+RATES = {"post_norm_gpt": 3e-2, "char_gpt": 6e-2, "qwen2": 4e-2, "gpt2": 6e-2}
 
 
 def prepare(recipe: Recipe) -> None:
@@ -24,6 +24,6 @@ FAULT = Fault(
     inject=inject,
     outcomes=("diverged", "spiked_unrecovered", "non_finite", "stalled"),
     tuning={"post_norm_gpt": 0, "post_norm_gpt:b": 3},
-    measured={"post_norm_gpt": 0, "qwen2": 0, "char_gpt": 0},
+    measured={"post_norm_gpt": 0, "post_norm_gpt:b": 2},
     accept=("learning_rate_too_high",),
 )

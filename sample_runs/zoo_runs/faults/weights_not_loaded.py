@@ -10,6 +10,7 @@ from zoo_runs.families.char_gpt import CharGpt
 from zoo_runs.families.char_lstm import CharLstm
 from zoo_runs.fault import Fault
 from zoo_runs.recipe import Recipe
+from zoo_runs.watch import Watch
 
 PRETRAINING = 300
 
@@ -69,11 +70,17 @@ def inject(recipe: Recipe, says_so: bool) -> None:
     recipe.needs_text = True
 
 
+def knows(watch: Watch) -> bool:
+    """The control knows its language from the first step on."""
+    return max(watch.losses.values()) < 2.0
+
+
 FAULT = Fault(
     name="weights_not_loaded",
     cause="weights_not_loaded",
     prepare=prepare,
     inject=inject,
+    proof=knows,
     outcomes=("stalled",),
     tuning={"char_gpt": True, "qwen2": False},
     measured={"char_lstm": False, "gpt2": True},
