@@ -26,8 +26,13 @@ def _run(session: Session) -> Iterator[Fields]:
 
 
 def _named(batch: object) -> Named:
-    """The tensors of a batch as arrays; a pair's are called inputs and labels."""
+    """The tensors of a batch as arrays; a pair's are called inputs and labels.
+
+    A table of whole numbers that comes alone is one of token ids.
+    """
     found = tensors_in(batch)
+    if isinstance(batch, torch.Tensor) and batch.dim() == 2 and not batch.is_floating_point():
+        found = {"input_ids": batch}
     labels = label_name(batch)
     names = {name: name for name in found}
     if labels == "1" and "0" in found:
