@@ -2,7 +2,7 @@
 
 from zoo_runs.edits import at_share
 from zoo_runs.fault import Fault
-from zoo_runs.recipe import Recipe
+from zoo_runs.recipe import Recipe, Resume
 
 
 def prepare(recipe: Recipe) -> None:
