@@ -11,17 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from forensics.checkpoints import DType, Extent, StoredTensor, decoded_chunks
+from forensics.checkpoints import DType, StoredTensor, decoded_chunks
 from forensics.errors import UnreadableFile
-from forensics.scan.element_types import Bits, Bytes, Doubles, table_of
+from forensics.scan.element_types import NATIVE, Bits, Bytes, Doubles, table_of, widened
+from forensics.scan.planning import between
 from forensics.scan.reading import EndedEarlyError, Files
 
 BLOCK = 1 << 15
 """Elements of a stretch: as float64 it fits the second-level cache."""
 _NUMPY: dict[DType, np.dtype[Any]] = {
-    DType.F64: np.dtype("<f8"),
-    DType.F32: np.dtype("<f4"),
-    DType.F16: np.dtype("<f2"),
+    **{dtype: np.dtype(own) for dtype, own in NATIVE.items()},
     DType.I64: np.dtype("<i8"),
     DType.I32: np.dtype("<i4"),
     DType.I16: np.dtype("<i2"),
@@ -38,9 +37,8 @@ def is_readable(tensor: StoredTensor) -> bool:
 def doubles(data: Bytes, dtype: DType) -> Doubles:
     """Bytes of whole elements as numbers, shape (n,)."""
     if dtype is DType.BF16:
-        wide = data.view("<u2").astype(np.uint32)
-        wide <<= 16
-        return wide.view(np.float32).astype(np.float64)
+        wide = np.empty(len(data) // 2, np.uint32)
+        return widened(data.view(np.uint16), wide).astype(np.float64)
     table = table_of(dtype)
     if table is not None:
         return table[data]
@@ -108,7 +106,7 @@ def as_bits(data: Bytes, dtype: DType) -> Bits:
 def _raw(tensor: StoredTensor, ranges: Sequence[tuple[int, int]], files: Files) -> Iterator[Bytes]:
     width = tensor.dtype.size
     for start, stop in ranges:
-        extents = tuple(_between(tensor.extents, start * width, stop * width))
+        extents = tuple(between(tensor.extents, start * width, stop * width))
         # Each chunk is the thread's own buffer, so it has to be copied to be kept.
         parts = [chunk.copy() for chunk in files.chunks(extents, width)]
         yield parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -127,13 +125,3 @@ def _encoded(tensor: StoredTensor, ranges: Sequence[tuple[int, int]]) -> Iterato
                 raise UnreadableFile(f"{tensor.name}: its bytes end early")
             held += piece
         yield np.frombuffer(held[start * width - at : stop * width - at], np.uint8)
-
-
-def _between(extents: Sequence[Extent], start: int, stop: int) -> Iterator[Extent]:
-    """Bytes ``start`` to ``stop`` of the extents laid end to end."""
-    at = 0
-    for extent in extents:
-        first, last = max(start - at, 0), min(stop - at, extent.nbytes)
-        if first < last:
-            yield Extent(extent.path, extent.offset + first, last - first)
-        at += extent.nbytes

@@ -35,6 +35,12 @@ FLOATS = {
     DType.F16: Float(np.uint16, 0x7C00),
     DType.BF16: Float(np.uint16, 0x7F80),
 }
+NATIVE: dict[DType, type[np.floating[Any]]] = {
+    DType.F64: np.float64,
+    DType.F32: np.float32,
+    DType.F16: np.float16,
+}
+"""Those that numpy has itself."""
 PARTS = {DType.C64: DType.F32, DType.C128: DType.F64}
 """A complex number is a pair of these."""
 INTEGERS = {
@@ -45,6 +51,18 @@ INTEGERS = {
     DType.U32: np.uint32,
     DType.U16: np.uint16,
 }
+
+
+def widened(bits: Bits, wide: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """Brain floats as float32: their bits, with zeros behind.
+
+    Args:
+        bits: Shape (n,), 16 bits each.
+        wide: Shape (n,), written over; the result is a view of it.
+    """
+    wide[:] = bits
+    wide <<= 16
+    return wide.view(np.float32)
 
 
 @cache

@@ -16,12 +16,14 @@ from forensics.checkpoints import DType
 from forensics.scan.element_types import (
     FLOATS,
     INTEGERS,
+    NATIVE,
     PARTS,
     Bits,
     Bytes,
     Doubles,
     Float,
     table_of,
+    widened,
 )
 from forensics.scan.tally import Tally
 
@@ -100,31 +102,18 @@ def _with_bad(part: Tally, bits: Bits, magnitude: Bits, spelled: Float) -> Tally
 def _values(bits: Bits, dtype: DType) -> Doubles:
     """The numbers that finite bits stand for, in float64."""
     values = _ROOM.values[: len(bits)]
-    match dtype:
-        case DType.F64:
-            values[:] = bits.view(np.float64)
-        case DType.F32:
-            values[:] = bits.view(np.float32)
-        case DType.F16:
-            values[:] = bits.view(np.float16)
-        case DType.BF16:
-            wide = _ROOM.bits.view(np.uint32)[: len(bits)]
-            wide[:] = bits
-            wide <<= 16
-            values[:] = wide.view(np.float32)
+    if dtype is DType.BF16:
+        values[:] = widened(bits, _ROOM.bits.view(np.uint32)[: len(bits)])
+    else:
+        values[:] = bits.view(NATIVE[dtype])
     return values
 
 
 def _value(bits: Any, dtype: DType) -> float:
     """The number that the bits of one finite element stand for."""
-    match dtype:
-        case DType.F64:
-            return float(bits.view(np.float64))
-        case DType.F32:
-            return float(bits.view(np.float32))
-        case DType.F16:
-            return float(bits.view(np.float16))
-    return float(np.uint32(int(bits) << 16).view(np.float32))
+    if dtype is DType.BF16:
+        return float(np.uint32(int(bits) << 16).view(np.float32))
+    return float(bits.view(NATIVE[dtype]))
 
 
 def _finite(values: Doubles, largest: float, zero: int) -> Tally:

@@ -142,11 +142,17 @@ def _cut(tensor: StoredTensor, size: int) -> Iterator[StoredTensor]:
         return
     step = size // tensor.dtype.size * tensor.dtype.size
     for start in range(0, total, step):
-        yield replace(tensor, extents=tuple(_between(tensor.extents, start, start + step)))
+        yield replace(tensor, extents=tuple(between(tensor.extents, start, start + step)))
 
 
-def _between(extents: Iterable[Extent], start: int, stop: int) -> Iterator[Extent]:
-    """Bytes ``start`` to ``stop`` of the extents laid end to end."""
+def between(extents: Iterable[Extent], start: int, stop: int) -> Iterator[Extent]:
+    """Bytes ``start`` to ``stop`` of the extents laid end to end.
+
+    Args:
+        extents: Of one tensor, in element order.
+        start: First byte.
+        stop: The byte behind the last.
+    """
     at = 0
     for extent in extents:
         first, last = max(start - at, 0), min(stop - at, extent.nbytes)
