@@ -17,6 +17,7 @@ from forensics.findings import Evidence, Hypothesis, Status
 
 UNEXPLAINED_NATS = 0.0
 """Score of 'none of these': a cause needs evidence beyond its prior to beat it."""
+SETTLED = "The replay settled it: nothing is left to test before the change is made."
 LIKELY, POSSIBLE = 0.5, 0.02
 """Probability from which a cause is called likely or possible; below, it is ruled out."""
 
@@ -83,6 +84,8 @@ def _hypothesis(
         Evidence(look.text, nats > 0, nats, look.source, clue.name, look.steps)
         for clue, look, nats in _shown(weighed)
     )
+    status = _status(probability, seen)
+    settled = status is Status.CONFIRMED
     unchecked = tuple(look.text for _, look, _ in weighed if look.holds is None and look.text)
     return Hypothesis(
         rank=place,
@@ -90,10 +93,10 @@ def _hypothesis(
         title=cause.title,
         family=cause.family.value,
         probability=probability,
-        status=_status(probability, seen),
+        status=status,
         evidence=evidence,
-        missing=tuple(dict.fromkeys(unchecked + cause.needs)),
-        verify=cause.verify(case),
+        missing=() if settled else tuple(dict.fromkeys(unchecked + cause.needs)),
+        verify=SETTLED if settled else cause.verify(case),
         fix=tuple(cause.fix(case)),
         changes=cause.changes(case),
         skip_steps=cause.skip(case),
