@@ -27,6 +27,8 @@ _NUMBERS = {"ids", "idx"}
 """Of one dimension these number the samples."""
 _LABELS = {"labels", "label", "targets", "target", "y"}
 _MASK = "attention_mask"
+_LOSS_MASKS = {"loss_mask", "label_mask", "labels_mask", "target_mask", "loss_weights"}
+"""What each label counts in the loss."""
 _PAIR = {"0": "inputs", "1": "labels"}
 """A batch of two tensors without names is what every tutorial makes it."""
 _NARROW = 8
@@ -41,6 +43,7 @@ class Kind(StrEnum):
     LABELS = "labels"  # classes or tokens
     TARGETS = "targets"  # numbers to be met: regression, soft labels
     MASK = "mask"
+    LOSS_MASK = "loss_mask"
     LOOSE = "loose"  # floating-point, of unknown purpose
     OTHER = "other"
 
@@ -90,6 +93,8 @@ def _kind(name: str, array: Array, named: Named, limits: Limits) -> Kind:
     word, floating = _word(name, named), array.dtype.kind == "f"
     if word == _MASK:
         return Kind.MASK if array.ndim == 2 and _is_binary(array) else Kind.OTHER
+    if word in _LOSS_MASKS:
+        return Kind.LOSS_MASK
     if word in _LABELS:
         return Kind.TARGETS if floating else _kind_of_labels(array, named)
     if floating:

@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import forensics
 from forensics.errors import UsageError
 from forensics.replay.memory import does_not_fit
 from forensics.replay.plan import ReplayPlan
@@ -71,7 +72,13 @@ def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
     """Exit status (None: stopped by us) and the end of what it wrote to standard error."""
     command = [sys.executable, "-m", "forensics.replay.worker"]
     command += [str(where / name) for name in ("plan", "results", "traces", "call")]
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    # The very package that runs here, from whichever folder.
+    paths = [str(Path(forensics.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+    }
     with (where / "errors").open("ab") as errors:
         process = subprocess.Popen(
             command,
@@ -86,7 +93,7 @@ def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
         finally:
             _stop(process)
     text = (where / "errors").read_text("utf-8", "replace")
-    return status, text[-4000:]
+    return status, text[-MOST_ERRORS:]
 
 
 def _waited(process: "subprocess.Popen[bytes]", budget: float, where: Path) -> int | None:

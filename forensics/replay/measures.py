@@ -61,7 +61,7 @@ def update_ratio(session: Session, step: int) -> float:
     before = [p.detach().clone() for p in session.model.parameters()]
     session.train_step(step)
     pairs = zip(before, session.model.parameters(), strict=True)
-    moved = math.sqrt(sum(float((b.float() - p.float()).norm()) ** 2 for b, p in pairs))
+    moved = math.sqrt(sum(float((b.float() - p.detach().float()).norm()) ** 2 for b, p in pairs))
     size = math.sqrt(sum(float(b.float().norm()) ** 2 for b in before))
     session.begin()
     return moved / size if size else math.nan

@@ -135,10 +135,26 @@ def fails(plan: ReplayPlan, excess_: float) -> bool:
 
 
 def _harmless(plan: ReplayPlan) -> float:
-    """Excess that counts as nothing: some spread of the loss, or a fair part of how it fell."""
+    """Excess that counts as nothing: some spread of the loss, or a fair part of how it fell.
+
+    Near zero a loss can fail by little: no more is harmless than a part of what the log shows.
+    """
     first = next((v for v in plan.loss.values if math.isfinite(v)), plan.level)
     fallen = max(0.0, first - plan.level)
-    return max(8 * (plan.noise or 0.0), 0.1 * abs(plan.level), 0.3 * fallen, 1e-6)
+    fair = max(0.1 * abs(plan.level), 0.3 * fallen)
+    return max(8 * (plan.noise or 0.0), min(fair, REMOVED * _logged_excess(plan)), 1e-12)
+
+
+def _logged_excess(plan: ReplayPlan) -> float:
+    """`excess` of the logged losses after the onset; infinite where they do not tell."""
+    if plan.suspect_step is None:
+        return math.inf
+    reach = range(plan.suspect_step, plan.suspect_step + TAIL + 1)
+    near = [(s, v) for s, v in zip(plan.loss.steps, plan.loss.values, strict=True) if s in reach]
+    if len(near) < 2:
+        return math.inf
+    logged = excess(plan, [s for s, _ in near], [v for _, v in near], [])
+    return logged if logged > 0 else math.inf
 
 
 def distance_from_log(plan: ReplayPlan, trajectory: Trajectory) -> float | None:

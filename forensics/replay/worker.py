@@ -25,7 +25,7 @@ from forensics.replay.offline import stay_offline
 from forensics.replay.plan import ReplayPlan
 from forensics.replay.session import Session
 from forensics.replay.spec import ReplaySpec, blame, load_spec
-from forensics.replay_facts import ReplayFacts
+from forensics.replay_facts import LoadCheck, ReplayFacts
 
 CALL = 4096
 """Bytes of the note on what runs."""
@@ -57,6 +57,7 @@ class _Battery:
     def __init__(self, plan: ReplayPlan, results: IO[bytes], started: float, call: int) -> None:
         self._plan, self._results, self._started = plan, results, started
         self._call = call
+        self._loads: dict[str, LoadCheck] = {}
         self._facts = ReplayFacts(
             source=plan.source,
             device="",
@@ -71,7 +72,8 @@ class _Battery:
         try:
             session = self._session()
         except (ReplayError, NotDone) as error:
-            self._add(failures=(*self._facts.failures, str(error)))
+            loads = tuple(self._loads.values())
+            self._add(failures=(*self._facts.failures, str(error)), loads=loads)
             return
         for experiment in battery():
             self._one(session, experiment)
@@ -83,7 +85,8 @@ class _Battery:
         if device.type == "cpu":
             limit_memory()
         self._add(device=words)
-        session = Session(self._spec(), plan, device, self._started + plan.budget)
+        deadline = self._started + plan.budget
+        session = Session(self._spec(), plan, device, deadline, self._loads)
         self._guarded(session, "aligning the steps", lambda: align(session))
         start = session.start
         self._add(

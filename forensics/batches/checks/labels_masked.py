@@ -19,6 +19,9 @@ def _look(batch: Batch, limits: Limits) -> Iterable[Sight]:
             masked = part.values == first
         certain = first in limits.ignored
         yield Sight(part.name, int(masked.sum()), masked.size, value=first, certain=certain)
+    for part in batch.of(Kind.LOSS_MASK):
+        masked = part.values == 0
+        yield Sight(part.name, int(masked.sum()), masked.size, value=0, certain=True, detail="mask")
 
 
 def _may_be_ignored(label: int, part: Part, batch: Batch, limits: Limits) -> bool:
@@ -36,7 +39,10 @@ def _judge(sight: Sight, controls: Sequence[Sight]) -> BatchFinding | None:
         if usual is None
         else f"in {len(controls):,} control batches {100 * usual:.0f} % are, in the median"
     )
-    text = f"{part_of(sight, 'label')} are the ignored value {int(sight.value or 0)}; {beside}."
+    if sight.detail:
+        text = f"{part_of(sight, 'weight')} are 0, so that no label counts; {beside}."
+    else:
+        text = f"{part_of(sight, 'label')} are the ignored value {int(sight.value or 0)}; {beside}."
     return BatchFinding(Oddity.LABELS_ALL_MASKED, sight.tensor, capital(text), 1.0, 1.0, usual)
 
 

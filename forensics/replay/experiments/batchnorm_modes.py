@@ -5,7 +5,7 @@ statistics taken anew over control batches.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import torch
 from torch import nn
@@ -23,22 +23,28 @@ RENEWED_OVER = 32
 def _run(session: Session) -> Iterator[Fields]:
     if not has_batch_norm(session.model):
         raise NotDone("the model has no BatchNorm")
-    step = session.probe_step
+    # Statistics that went wrong show in a model that was trained, not in a fresh one.
+    trained = session.start or session.plan.usable
+    session.begin()
+    with nullcontext() if trained is None else session.weights_of(trained), torch.no_grad():
+        found = _compared(session, session.probe_step)
+    session.begin()
+    yield {"modes": found}
+
+
+def _compared(session: Session, step: int) -> ModeCheck:
     batch = session.batches.load(step)
-    session.begin()
-    with torch.no_grad():
-        with _sizes_seen(session.model) as sizes:
-            train = float(session.loss_of(batch))
-        session.begin()
-        session.model.eval()
-        evaluated = float(session.loss_of(batch))
-        with _from_scratch(session.model):
-            for control in controls_of(session, step, RENEWED_OVER):
-                session.loss_of(session.batches.load(control))
-        session.model.eval()
-        renewed = float(session.loss_of(batch))
-    session.begin()
-    yield {"modes": ModeCheck(step, train, evaluated, renewed, min(sizes, default=None))}
+    session.model.eval()
+    evaluated = float(session.loss_of(batch))
+    session.model.train()  # from here on the running statistics change
+    with _sizes_seen(session.model) as sizes:
+        train = float(session.loss_of(batch))
+    with _from_scratch(session.model):
+        for control in controls_of(session, step, RENEWED_OVER):
+            session.loss_of(session.batches.load(control))
+    session.model.eval()
+    renewed = float(session.loss_of(batch))
+    return ModeCheck(step, train, evaluated, renewed, min(sizes, default=None))
 
 
 @contextmanager

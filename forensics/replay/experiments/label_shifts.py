@@ -6,6 +6,7 @@ not at all. Labels whose order does not matter carry nothing to learn.
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import torch
 
@@ -31,8 +32,10 @@ def _run(session: Session) -> Iterator[Fields]:
         labels.dim() > 1 and not labels.is_floating_point() and labels.shape[-1] >= SHORTEST
     )
     shifts = SHIFTS if is_sequence else (0,)
+    # Early on: what is trained on shifted labels long enough comes to fit them.
+    early = session.plan.earlier
     session.begin()
-    with torch.no_grad():
+    with nullcontext() if early is None else session.weights_of(early), torch.no_grad():
         losses = {by: float(session.loss_of(with_labels(batch, shifted(by)))) for by in shifts}
         mixed = float(session.loss_of(with_labels(batch, permuted)))
     yield {"shifts": LabelShifts(losses, mixed)}

@@ -35,7 +35,7 @@ def waves(seed, size):
 
 
 def load_batch(step):
-    return waves(step, 16)
+    return waves(step, 8)
 
 
 def compute_loss(model, batch):
@@ -56,7 +56,7 @@ RUN = PlantedRun(
     name="batchnorm_tiny_batches",
     cause="batchnorm_instability",
     replay=REPLAY,
-    plan=Plan(learning_rate=1e-2, steps=300, evaluate_every=20, save_every=100),
-    harmed=lambda rows: rows[-1]["val_loss"] > 3 * median_loss(rows, 250, 300),
-    healthy_replay={"SIZE = 1": "SIZE = 16"},
+    plan=Plan(learning_rate=1e-2, steps=240, evaluate_every=20, save_every=100),
+    harmed=lambda rows: rows[-1]["val_loss"] > 3 * median_loss(rows, 200, 240),
+    healthy_replay={"SIZE = 1": "SIZE = 8"},
 )

@@ -50,7 +50,7 @@ RUN = PlantedRun(
     name="label_shift",
     cause="label_misalignment",
     replay=REPLAY,
-    plan=Plan(learning_rate=1e-3, steps=200, warmup_steps=10),
+    plan=Plan(learning_rate=3e-4, steps=200, warmup_steps=10),
     harmed=lambda rows: rows[0]["loss"] > 3.0 and median_loss(rows, 150, 200) > 2.5,
     healthy_replay={'"labels": ids[:, 1:]': '"labels": ids[:, :-1]'},
     training=pretrained,
