@@ -6,6 +6,7 @@ an unpickler that knows tensors and plain containers and puts an inert stand-in 
 """
 
 import pickle
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,7 +158,7 @@ class _InertUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if module == "collections" and name == "OrderedDict":
-            return dict
+            return OrderedDict  # a plain dict cannot take the attributes of a state dict
         if module in _TENSOR_GLOBALS and name in _REBUILDERS:
             return super().find_class(module, name)
         if module in _TENSOR_GLOBALS and isinstance(getattr(torch, name, None), torch.dtype):
@@ -172,6 +173,12 @@ def _stand_in(full_name: str) -> type:
 
         def __setstate__(self, state: Any) -> None:
             self.state = state
+
+        def __setitem__(self, key: Any, value: Any) -> None:
+            self.items[key] = value
+
+        def append(self, element: Any) -> None:
+            self.elements.append(element)
 
     return StandIn
 
