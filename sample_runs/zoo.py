@@ -74,9 +74,11 @@ def make_all(wanted: list[Cell], out: Path, jobs: int, *, stop: bool) -> int:
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting = {pool.submit(make_one, c.part, c.name, out): c for c in wanted}
         for done in as_completed(waiting):
-            problem, line = done.result()
+            error = done.exception()
+            cell = waiting[done]
+            problem, line = (True, f"{cell.name}: {error!r}") if error else done.result()
             hidden += problem
-            print(f"{'HIDDEN' if problem else 'made':6} {waiting[done].part:9} {line}", flush=True)
+            print(f"{'HIDDEN' if problem else 'made':6} {cell.part:9} {line}", flush=True)
             if problem and stop:
                 pool.shutdown(cancel_futures=True)
                 return 1

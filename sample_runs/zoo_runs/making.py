@@ -44,7 +44,7 @@ def make(cell: Cell, home: Path) -> str:
     sound_run = kept_control(cell, control, home)
     found = measure(watch, sound_run, acts_at)
     if cell.fault.outcome:
-        found = as_told(cell.fault.outcome, found, watch)
+        found = as_told(cell.fault.outcome, found, watch, acts_at)
     if run.engine == "lightning" and found.onset is not None:
         found = replace(found, onset=found.onset - 1)  # Lightning counts from 0
     line = (
@@ -112,9 +112,10 @@ def _logged(cell: Cell, recipe: Recipe) -> Logged:
     return replace(drawn, **wanted)
 
 
-def as_told(outcome: str, found: Measured, watch: Watch) -> Measured:
+def as_told(outcome: str, found: Measured, watch: Watch, acts_at: int | None) -> Measured:
     """The outcome that the fault declares, because the loss does not tell it."""
     onset, slack = plateau(watch) if outcome == "stalled" else (None, 0)
+    onset = onset if acts_at is None or onset is None else acts_at
     return replace(found, outcome=outcome, symptom=SYMPTOM[outcome], onset=onset, slack=slack)
 
 

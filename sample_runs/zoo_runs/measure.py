@@ -132,11 +132,18 @@ def _parted(step: NDArray[np.int64], loss: Values, sound: Values, gain: float) -
 
 
 def jumped(loss: Values, sound: Values, at: int) -> bool:
-    """Whether the loss leaves that of its control, equal to the last bit before, for some steps."""
+    """Whether the loss leaves that of its control, equal to the last bit before, for some steps.
+
+    It must also stand out from what was logged before, or nobody could see it.
+    """
     n = min(len(loss), len(sound))
     apart = smooth(loss[at:n] - sound[at:n], 9)
     gain = _start(sound) - tail(sound)
-    return len(apart) > 9 and bool(apart.max() > max(2 * _noise(sound[:at]), 0.025 * gain))
+    if len(apart) <= 9:
+        return False
+    noise = _noise(loss[max(0, at - 100) : at])
+    risen = smooth(loss[at:n], 9).max() - np.median(loss[max(0, at - 20) : at])
+    return bool(apart.max() > max(2 * noise, 0.025 * gain) and risen > noise)
 
 
 def out_of_band(loss: Values, sound: Values) -> NDArray[np.bool_]:

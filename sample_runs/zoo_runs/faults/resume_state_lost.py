@@ -29,7 +29,7 @@ FAULT = Fault(
     inject=inject,
     outcomes=("spiked_recovered", "spiked_unrecovered"),
     tuning={"char_lstm": None, "regression": None},
-    measured={"regression": None, "mlp": None},
+    measured={"regression": None, "char_lstm": None},
     accept=("optimizer_state_corrupted",),
     leaves={"interval": 2},
 )

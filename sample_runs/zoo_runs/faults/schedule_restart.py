@@ -29,6 +29,6 @@ FAULT = Fault(
     inject=inject,
     outcomes=("spiked_unrecovered", "spiked_recovered", "diverged", "stalled"),
     tuning={"char_gpt": None, "regression": None},
-    measured={"char_lstm": None, "mlp": None},
+    measured={"char_lstm": None, "regression": None},
     leaves={"lr": True},
 )

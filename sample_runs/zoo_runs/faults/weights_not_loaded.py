@@ -47,7 +47,7 @@ def prepare(recipe: Recipe) -> None:
     recipe.build = loaded
 
 
-def inject(recipe: Recipe, says_so: bool) -> None:
+def inject(recipe: Recipe, says_so: bool) -> int:
     """The names in the file have a prefix, and strict=False passes over all of them."""
     fresh = {
         "char_gpt": lambda: CharGpt(layers=2),
@@ -68,6 +68,7 @@ def inject(recipe: Recipe, says_so: bool) -> None:
         missing = ", ".join(f"'{k.removeprefix('module.')}'" for k in list(weights)[:3])
         recipe.opening.append(f"missing keys: [{missing}, ...] ({len(weights)} of {len(weights)})")
     recipe.needs_text = True
+    return 1
 
 
 def knows(watch: Watch) -> bool:
@@ -81,7 +82,9 @@ FAULT = Fault(
     prepare=prepare,
     inject=inject,
     proof=knows,
-    outcomes=("stalled",),
+    outcomes=("stalled", "healthy"),
+    outcome="stalled",
+    shows=lambda watch: list(watch.losses.values())[-1] > 1.0,
     tuning={"char_gpt": True, "qwen2": False},
     measured={"char_lstm": False, "gpt2": True},
     leaves={"config": "json"},
