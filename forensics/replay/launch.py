@@ -13,7 +13,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import forensics
 from forensics.errors import UsageError
 from forensics.replay.memory import does_not_fit
 from forensics.replay.plan import ReplayPlan
@@ -73,7 +72,7 @@ def _ran(plan: ReplayPlan, where: Path) -> tuple[int | None, str]:
     command = [sys.executable, "-m", "forensics.replay.worker"]
     command += [str(where / name) for name in ("plan", "results", "traces", "call")]
     # The very package that runs here, from whichever folder.
-    paths = [str(Path(forensics.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
         "PYTHONDONTWRITEBYTECODE": "1",
