@@ -36,9 +36,16 @@ class Diagnosed:
         return self.ranked[0]
 
 
-def diagnosed(run, folder):
-    rows = run.write(folder / "faulty")
-    healthy = run.write(folder / "healthy", healthy=True)
+def trained(run, folder):
+    """Both logs: with the fault and without it."""
+    logs = []
+    for name in ("faulty", "healthy"):
+        (folder / name).mkdir(parents=True)
+        logs.append(run.write(folder / name, healthy=name == "healthy"))
+    return logs
+
+
+def diagnosed(run, folder, rows, healthy):
     where = folder / "faulty/run"
     without = forensics.analyze(where)
     found = forensics.analyze(
@@ -55,10 +62,13 @@ def diagnosed(run, folder):
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory):
-    """Every run, trained once, two at a time: most of the wait is for the replays."""
+    """Every run, trained one after the other (torch has one generator), replayed two at a time."""
     folder = tmp_path_factory.mktemp("planted")
     with ThreadPoolExecutor(2) as pool:
-        jobs = {n: pool.submit(diagnosed, run, folder / n) for n, run in RUNS.items()}
+        jobs = {}
+        for name, run in RUNS.items():
+            logs = trained(run, folder / name)
+            jobs[name] = pool.submit(diagnosed, run, folder / name, *logs)
         return {name: job.result() for name, job in jobs.items()}
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+torch.set_num_threads(1)
 SIZE = 1
 
 

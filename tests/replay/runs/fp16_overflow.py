@@ -9,6 +9,7 @@ REPLAY = '''
 import torch
 from torch import nn
 
+torch.set_num_threads(1)
 POSITIONS = 64
 
 

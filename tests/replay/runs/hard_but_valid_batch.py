@@ -26,7 +26,7 @@ def load_batch(step):
     ids = sentences(step) % 24
     if step == RARE_ONLY:
         return rare(step, 16)
-    if step % 18 == 0:
+    if step % 22 == 0:
         ids[:1] = rare(step, 1)
     return ids
 
