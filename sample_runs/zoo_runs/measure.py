@@ -83,6 +83,8 @@ def _judge(run: Watch, control: Watch, acts_at: int | None) -> tuple[str, int | 
     calm = smooth(level, max(9, len(level) // 40))
     best = float(calm.min())
     turned = int(np.argmin(calm))
+    if _start(level) > 1.5 * start and end - control_end > SHARE * gain:
+        return ("diverged" if end > start else "stalled"), int(step[0]), len(loss) // 10
     if end - best > SHARE * gain and turned > 2:
         outcome = "diverged" if end > 0.97 * start else "spiked_unrecovered"
         return outcome, *_before(step, level, turned + _rise(calm[turned:], best, end))

@@ -40,6 +40,6 @@ FAULT = Fault(
     inject=inject,
     outcomes=("spiked_recovered", "spiked_unrecovered", "diverged", "non_finite"),
     tuning={"char_gpt": True, "cnn": True},
-    measured={"regression": True, "char_lstm": True},
+    measured={"regression": True, "gpt2": True},
     leaves={"checkpoints": 8},
 )

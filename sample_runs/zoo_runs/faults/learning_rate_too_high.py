@@ -16,6 +16,6 @@ FAULT = Fault(
     inject=inject,
     outcomes=("diverged", "spiked_unrecovered", "non_finite", "stalled"),
     tuning={"char_gpt": 60, "mlp": 300, "qwen2": 80},
-    measured={"gpt2": 100, "char_lstm": 60, "lightning_cnn": 1000, "regression": 300},
+    measured={"gpt2": 100, "char_lstm": 400, "lightning_cnn": 1000, "regression": 300},
     alike={"lr": ("gradient_clipping_missing",)},
 )

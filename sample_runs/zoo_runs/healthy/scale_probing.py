@@ -16,7 +16,7 @@ FAULT = Fault(
     cause="no_failure",
     inject=inject,
     outcomes=("healthy",),
-    tuning={"mlp": "high", "char_lstm": "growing"},
-    measured={"char_lstm": "high", "cnn": "high", "mlp": "growing"},
+    tuning={"mlp": "high", "regression": "growing"},
+    measured={"cnn": "high", "mlp": "growing"},
     accept=("logging_artifact",),
 )
