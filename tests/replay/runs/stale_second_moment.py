@@ -34,7 +34,7 @@ RUN = PlantedRun(
     name="stale_second_moment",
     cause="adam_instability",
     replay=REPLAY,
-    plan=Plan(learning_rate=6e-2, steps=400, warmup_steps=20),
-    harmed=lambda rows: max(r["loss"] for r in rows[290:]) > 5 * median_loss(rows, 250, 300),
+    plan=Plan(learning_rate=1.2e-1, steps=400, warmup_steps=20),
+    harmed=lambda rows: max(r["loss"] for r in rows[290:]) > 15 * median_loss(rows, 250, 300),
     healthy_plan={"betas": (0.9, 0.95)},
 )
