@@ -1,17 +1,19 @@
 """What a tensor is to the training, by the names that frameworks give it."""
 
-import re
 from collections.abc import Container
 
 from forensics.checkpoints._base import DType, Role, StoredTensor
 
-_BUFFERS = re.compile(
-    r"(?:^|[./])(?:running_(?:mean|var)|num_batches_tracked|moving_(?:mean|variance)|inv_freq|"
-    r"(?:original_)?inv_freq|freqs_(?:cis|cos|sin)|(?:cos|sin)_cached|position_ids|token_type_ids|"
-    r"masked_bias|causal_mask|attn_mask|relative_position_index|relative_coords_table|_extra_state|"
-    r"n_averaged|expert_bias)$"
+_BUFFERS = frozenset(
+    {
+        *("running_mean", "running_var", "num_batches_tracked", "moving_mean", "moving_variance"),
+        *("inv_freq", "original_inv_freq", "freqs_cis", "freqs_cos", "freqs_sin", "cos_cached"),
+        *("sin_cached", "position_ids", "token_type_ids", "masked_bias", "causal_mask"),
+        *("attn_mask", "relative_position_index", "relative_coords_table", "_extra_state"),
+        *("n_averaged", "expert_bias"),
+    }
 )
-_CAUSAL_MASK = re.compile(r"att(?:entio)?n\.bias$")
+_CAUSAL_MASKS = ("attn.bias", "attention.bias")
 """Of old GPT models: four dimensions, where a bias has one."""
 _FIRST = ("exp_avg", "state1", "momentum_buffer", "exp_avg_slow", "m", "mu", "momentum")
 _SECOND = ("exp_avg_sq", "state2", "square_avg", "v", "nu", "velocity")
@@ -22,7 +24,8 @@ _AVERAGES = ("square_avg", "exp_avg")
 
 def role_in_model(name: str, tensor: StoredTensor) -> Role:
     """Parameter or buffer, by the name in a state dict."""
-    if _BUFFERS.search(name) or (_CAUSAL_MASK.search(name) and len(tensor.shape) == 4):
+    last = name.replace("/", ".").rpartition(".")[2]
+    if last in _BUFFERS or (name.endswith(_CAUSAL_MASKS) and len(tensor.shape) == 4):
         return Role.BUFFER
     counts = not tensor.dtype.is_floating and tensor.dtype is not DType.OTHER
     return Role.BUFFER if counts and "weight" not in name else Role.PARAM
