@@ -24,6 +24,7 @@ import peer_tools
 from peer_verdicts import (
     FROM_LOGS,
     OURS,
+    Row,
     Verdict,
     judge,
     show_runs,
@@ -116,6 +117,16 @@ def installed(venv: Path) -> dict[str, str]:
     return versions
 
 
+def as_json(rows: Sequence[Row], versions: dict[str, str]) -> dict[str, object]:
+    """Every verdict, and the counts."""
+    runs = [
+        {"run": truth.run, "outcome": truth.outcome, "cause": truth.cause}
+        | {"verdicts": {tool: asdict(v) for tool, v in verdicts.items()}}
+        for truth, verdicts in rows
+    ]
+    return {"versions": versions, "totals": totals(rows), "runs": runs}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -134,21 +145,15 @@ def main() -> None:
     runs = labelled(options.runs)
     if not runs:
         sys.exit("no truth.json in " + ", ".join(map(str, options.runs)))
-    rows = []
-    for number, run in enumerate(runs, 1):
+    rows: list[Row] = []
+    truths = [truth_of(run) for run in runs]
+    for number, (run, truth) in enumerate(zip(runs, truths, strict=True), 1):
         print(f"{number} of {len(runs)}: {run.name}", file=sys.stderr)
-        rows.append((truth_of(run), ask_all(run, venv / "bin")))
-    counts = totals(rows)
+        rows.append((truth, ask_all(run, venv / "bin")))
+        if options.json:  # after every run: what was measured outlives an interruption
+            options.json.write_text(json.dumps(as_json(rows, versions), indent=1))
     show_runs(rows)
-    show_totals(counts, versions)
-    if options.json:
-        verdicts = [
-            {"run": t.run, "outcome": t.outcome, "cause": t.cause}
-            | {"verdicts": {tool: asdict(v) for tool, v in said.items()}}
-            for t, said in rows
-        ]
-        told = {"versions": versions, "totals": counts, "runs": verdicts}
-        options.json.write_text(json.dumps(told, indent=1))
+    show_totals(totals(rows), versions)
 
 
 if __name__ == "__main__":
