@@ -116,7 +116,8 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     (r"(?:.*/)?(?:params?_norm|weight_norm|l2_params?|model_norm)", Signal.PARAM_NORM),
     (
-        r".*(?:attn_logits?|attention_logits?|max_logit|qk_max|activation|act_norm|logit_norm|max_attn).*",
+        r".*(?:attn_logits?|attention_logits?|max_logit|qk_max|activation|act_norm|logit_norm|max_attn|"
+        r"output_logits?|logits?_(?:level|mean|max|abs|rms)|log_?z_mean).*",
         Signal.ACTIVATION,
     ),
     (r".*(?:num_zeros(?:_in_grad)?|zero_grads?)", Signal.ZERO_GRADS),

@@ -6,13 +6,15 @@ to at most 1.
 """
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from math import exp, log
 from types import ModuleType
 
 from forensics import registry
 from forensics.case import Case
-from forensics.causes._base import Cause, Clue, Family, Seen
+from forensics.causes._base import PROVEN, Cause, Clue, Family, Seen
+from forensics.causes._completed import completed
 from forensics.findings import Evidence, Hypothesis, Status
 
 UNEXPLAINED_NATS = 0.0
@@ -34,11 +36,13 @@ def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
     Returns:
         The hypotheses, most probable first, and the probability of none of them.
     """
+    case = completed(case)
     # Several causes share a look; each is taken once.
     looks = {clue.look for cause in all_causes() for clue in cause.clues}
     found = {look: look(case) for look in looks}
     seen = {c.name: [(clue, found[clue.look]) for clue in c.clues] for c in all_causes()}
     score = {cause.name: log(cause.prior) + _nats(seen[cause.name]) for cause in all_causes()}
+    _explain_away(score, seen)
     top = max(max(score.values()), UNEXPLAINED_NATS)
     mass = {name: exp(nats - top) for name, nats in score.items()}
     total = sum(mass.values()) + exp(UNEXPLAINED_NATS - top)
@@ -48,6 +52,13 @@ def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
         for place, cause in enumerate(order, start=1)
     )
     return ranked, exp(UNEXPLAINED_NATS - top) / total
+
+
+def _explain_away(score: dict[str, float], seen: Mapping[str, list[tuple[Clue, Seen]]]) -> None:
+    """What an intervention proved accounts for the failure: the other causes are not needed."""
+    proven = {n for n in score if any(clue.confirms and look.holds for clue, look in seen[n])}
+    if proven:
+        score.update({n: nats - PROVEN for n, nats in score.items() if n not in proven})
 
 
 def _nats(seen: list[tuple[Clue, Seen]]) -> float:

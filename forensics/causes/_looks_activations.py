@@ -38,12 +38,16 @@ def output_logits_grow(case: Case, factor: float = 3.0) -> Seen:
     if not tracks:
         return Seen(None, "Needs the log-partition (log Z) or the mean output logit.")
     longest = max(tracks, key=len)
-    size = np.abs(longest.value)
-    head = max(len(longest) // 10, 1)
+    size, onset = np.abs(longest.value), case.judgement.onset_step
+    head = max(len(longest) // 20, 1)
     first, last = float(np.median(size[:head])), float(np.median(size[-head:]))
+    until = size[longest.step <= onset] if onset is not None else size
+    # What grows only after the break follows from it.
+    led = float(until[-1]) if len(until) else first
     return Seen(
-        last >= factor * max(first, 1.0),
-        f"The output logits went from {number(first)} to {number(last)} in size.",
+        last >= factor * max(first, 1.0) and led >= factor**0.5 * max(first, 1.0),
+        f"The output logits went from {number(first)} to {number(led)} by the onset and to "
+        f"{number(last)} in the end, in size.",
     )
 
 

@@ -43,7 +43,9 @@ def shows(*oddities: Oddity) -> Look:
         survey = case.batches
         if survey is None or not survey.audits:
             return NOT_APPLICABLE
-        found = [(a, f) for a in survey.suspects for f in a.findings if f.oddity in oddities]
+        blamed = blamed_steps(case)
+        suspects = [a for a in survey.audits if a.suspect or a.step in blamed]
+        found = [(a, f) for a in suspects for f in a.findings if f.oddity in oddities]
         if found:
             return _present(found)
         what = " and no ".join(_NAMES[o] for o in oddities)

@@ -75,7 +75,12 @@ def one_tensor_broken(case: Case) -> Seen:
     broken = [t for t in case.tensors or () if t.is_poisoned]
     if not broken:
         return saved.seen(None, "" if case.tensors else "Needs the checkpoints (scan them).")
-    first = min(broken, key=lambda t: (t.step is None, t.step or 0)).checkpoint
+    earliest = min(broken, key=lambda t: (t.step is None, t.step or 0))
+    first, onset = earliest.checkpoint, case.judgement.onset_step
+    later = onset is not None and earliest.step is not None and earliest.step > onset + 1
+    if later and len({t.name for t in broken if t.checkpoint == first}) > 1:
+        # By the next update whatever broke one tensor has reached all others.
+        return saved.NOTHING_TO_SEE
     here = [t for t in broken if t.checkpoint == first]
     bad = here[0].nan + here[0].pos_inf + here[0].neg_inf
     names = {t.name for t in here}
@@ -161,6 +166,36 @@ def statistics_bad(case: Case, far: float = 1e6) -> Seen:
     return saved.seen(
         False, f"The running statistics of {count(len(told[-1][1]), 'tensor')} are in order."
     )
+
+
+def statistics_lag(case: Case, room: float = 0.15) -> Seen:
+    """Running statistics still stand near the 0 and 1 they began with, long after the start.
+
+    With the usual momentum of 0.1 nothing is left of the beginning after fifty steps.
+    """
+    survey = case.survey
+    late = [c for c in (() if survey is None else survey.checkpoints) if (c.step or 0) >= 50]
+    told = [(c, _began_as(c)) for c in late if _began_as(c) is not None]
+    if not told:
+        return saved.seen(None, "Needs running_mean and running_var in a checkpoint (scan it).")
+    checkpoint, off = min(told, key=lambda it: it[1] or 0.0)
+    near = off is not None and off <= room
+    state = "still near" if near else "no longer near"
+    return saved.seen(
+        near,
+        f"In {checkpoint.checkpoint}, {count(checkpoint.step or 0, 'step')} in, the running "
+        f"statistics are {state} the 0 and 1 they began with (off by {number(off or 0.0)}).",
+    )
+
+
+def _began_as(checkpoint: CheckpointFacts) -> float | None:
+    """Largest distance of any running statistic from what it began with; None without any."""
+    off = [
+        abs(w.rms - 1) if _VARIANCE.search(w.name) else w.rms
+        for w in checkpoint.weights
+        if _STATISTIC.search(w.name)
+    ]
+    return max(off, default=None)
 
 
 def _bad_statistic(held: WeightFacts, sound: bool, far: float) -> str:

@@ -27,6 +27,33 @@ def accuracy_high_and_flat(case: Case, high: float = 0.6, gain: float = 0.03) ->
     )
 
 
+def costs_like_frequencies(case: Case, high: float = 0.6, room: float = 0.3) -> Seen:
+    """Loss and accuracy are those of a model that knows how frequent each class is, and no more.
+
+    Naming the most frequent class, of a share p, is right in p of the cases, and costs the entropy
+    of the labels: at least that of p against the rest, at most with the rest shared alike.
+    """
+    found = facts.points(case.track(Signal.TRAIN_LOSS))
+    shown = _accuracy(case)
+    if shown is None or found is None or len(found) < 8:
+        return Seen(None, "Needs loss and accuracy.")
+    share = float(np.mean(shown[1][len(shown[1]) // 3 :]))
+    level = float(np.mean(found.value[len(found) // 3 :]))
+    if not high <= share < 1:
+        return Seen(False, f"The {shown[0]} is {percent(share)} on average.")
+    rest, others = 1 - share, max((case.config.num_classes or 10) - 1, 1)
+    least = -share * np.log(share) - rest * np.log(rest)
+    most = least + rest * np.log(others)
+    third = shown[1][len(shown[1]) // 3 :]
+    flat = abs(float(np.mean(third[-len(third) // 3 :]) - np.mean(third[: len(third) // 3])))
+    return Seen(
+        bool((1 - room) * least <= level <= (1 + room) * most and flat <= 0.03),
+        f"The {shown[0]} is {percent(share)} at a loss of {number(level)}; knowing no more than "
+        f"that one class makes up {percent(share)} costs {number(float(least))} to "
+        f"{number(float(most))}.",
+    )
+
+
 def accuracy_at_chance(case: Case) -> Seen:
     """Accuracy ends where guessing does."""
     shown, classes = _accuracy(case), case.config.num_classes

@@ -135,3 +135,17 @@ def lasting_damage(case: Case) -> Seen:
         case.judgement.outcome is Outcome.DIVERGED,
         "Nothing that failed lasts to the end of the log.",
     )
+
+
+def any_mark(case: Case) -> Seen:
+    """Some mark of a logger is there at all."""
+    marks = (
+        first_gradient_not_finite,
+        training_noisy_validation_smooth,
+        quantised,
+        perplexity_capped,
+        placeholder_metric,
+        not_measured,
+    )
+    found = next((seen for mark in marks if (seen := mark(case)).holds), None)
+    return found or Seen(False, "No logged number bears the mark of a logger.")

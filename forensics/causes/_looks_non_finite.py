@@ -25,7 +25,7 @@ def calm_before_nan(case: Case, coarsest: float = 100.0) -> Seen:
     if not broken:
         return NOT_APPLICABLE
     onset = min(e.onset_step for e in broken)
-    warned = _warnings_before(case, onset)
+    warned = warnings_before(case, onset)
     if warned:
         return Seen(False, f"Before the NaN at {at_step(onset)}, {warned}.", (onset,))
     calm = [s for s in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) if facts.before(case, s, onset, 8)]
@@ -40,7 +40,7 @@ def calm_before_nan(case: Case, coarsest: float = 100.0) -> Seen:
     )
 
 
-def _warnings_before(case: Case, onset: int, window: int = 50) -> str:
+def warnings_before(case: Case, onset: int, window: int = 50) -> str:
     """What left its band in the last ``window`` logged points before ``onset``, in words."""
     reach = onset - window * case.timeline.interval
     for episode in case.episodes_of(

@@ -6,6 +6,7 @@ from forensics.causes._base import Seen
 from forensics.causes._replayed import (
     NO_ANSWER,
     NO_REPLAY,
+    calm_until,
     oddities,
     removing,
     replayed,
@@ -16,11 +17,34 @@ from forensics.replay_facts import NonFiniteOperation, NonFiniteSearch, Phase, V
 
 UNSTABLE = frozenset(
     {
-        "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
-        "div", "true_divide", "reciprocal", "pow", "norm", "linalg_vector_norm",
-        "acos", "asin", "atanh", "exp", "expm1", "log_softmax",
-        "std", "var", "mean", "cosine_similarity", "cdist", "xlogy",
-        "lgamma", "digamma", "hypot", "atan2",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "rsqrt",
+        "div",
+        "true_divide",
+        "reciprocal",
+        "pow",
+        "norm",
+        "linalg_vector_norm",
+        "acos",
+        "asin",
+        "atanh",
+        "exp",
+        "expm1",
+        "log_softmax",
+        "std",
+        "var",
+        "mean",
+        "cosine_similarity",
+        "cdist",
+        "xlogy",
+        "lgamma",
+        "digamma",
+        "hypot",
+        "atan2",
     }
 )
 """Functions that are infinite, or whose slope is, at a value they can be given."""
@@ -60,6 +84,8 @@ def unstable_operation(case: Case) -> Seen:
         return NO_ANSWER
     first = found[-1].found
     if first is None or first.phase is Phase.INPUT or _explained(case):
+        return NO_ANSWER
+    if not calm_until(case, found[-1].step):
         return NO_ANSWER
     name = first.operation.removesuffix("_backward").removesuffix("_").removeprefix("aten::")
     words = f"In the step that fails, {told_operation(first)}."

@@ -2,8 +2,9 @@
 
 from forensics.case import Case
 from forensics.causes._base import Seen
-from forensics.causes._replayed import NO_ANSWER, NO_REPLAY
+from forensics.causes._replayed import NO_ANSWER, NO_REPLAY, meeting_the_log, told
 from forensics.causes._wording import number, times
+from forensics.replay_facts import Variant
 
 NEAR = 0.1
 """Relative tolerance of a factor."""
@@ -13,7 +14,8 @@ STEADY = 1.5
 
 def scaled_by_accumulation(case: Case) -> Seen:
     """The logged gradient is the replayed one times the number of micro-batches."""
-    return _scaled(case, case.config.grad_accum, "accumulated micro-batches")
+    summed = _meets_the_log(case, Variant.MICRO_BATCHES_SUMMED)
+    return summed or _scaled(case, case.config.grad_accum, "accumulated micro-batches")
 
 
 def scaled_by_ranks(case: Case) -> Seen:
@@ -27,7 +29,17 @@ def scaled_by_ranks(case: Case) -> Seen:
             f"and {number(ranks.sum_norm)} summed; {number(ranks.logged_norm)} was logged.",
             source="replay",
         )
-    return _scaled(case, case.config.world_size, "processes")
+    summed = _meets_the_log(case, Variant.RANKS_SUMMED)
+    return summed or _scaled(case, case.config.world_size, "processes")
+
+
+def _meets_the_log(case: Case, variant: Variant) -> Seen | None:
+    """With the gradient summed the replay meets the log, averaged it does not."""
+    change = meeting_the_log(case, variant)
+    if change is None:
+        return None
+    words = f"With the {told(change)} the replay meets the logged losses, as it does not otherwise."
+    return Seen(True, words, source="replay")
 
 
 def _scaled(case: Case, count: int | None, what: str) -> Seen:

@@ -5,6 +5,7 @@ from forensics.causes._base import Seen
 from forensics.causes._replayed import (
     NO_ANSWER,
     NO_REPLAY,
+    meeting_the_log,
     removing,
     replayed,
     reproduces,
@@ -13,10 +14,8 @@ from forensics.causes._replayed import (
     tried,
 )
 from forensics.causes._wording import at_step, number, percent
-from forensics.replay_facts import Counterfactual, Variant
+from forensics.replay_facts import Variant
 
-CLOSER = 0.3
-"""A change matches the log where its distance is below this share of the run's own settings'."""
 STALE = 2.3
 """RMS of the gradient over sqrt(vhat) from which a second moment is stale (arXiv 2304.13013)."""
 
@@ -60,7 +59,7 @@ def lost_state_brings_it(case: Case) -> Seen:
     replay = replayed(case)
     if replay is None:
         return NO_REPLAY
-    change = _meeting_the_log(case, Variant.FRESH_MOMENTS, Variant.FROM_STEP_ONE)
+    change = meeting_the_log(case, Variant.FRESH_MOMENTS, Variant.FROM_STEP_ONE)
     if change is None:
         return NO_ANSWER
     own = replay.as_run.matches_log if replay.as_run is not None else None
@@ -84,7 +83,7 @@ def does_not_happen_again(case: Case) -> Seen:
     step = case.judgement.onset_step
     same = replay.determinism is None or replay.determinism.equal_share == 1.0
     met = run.parts_at is not None and step is not None and _meets_until(case, run.parts_at)
-    if not met or not same or _meeting_the_log(case, *Variant):
+    if not met or not same or meeting_the_log(case, *Variant):
         return NO_ANSWER
     return Seen(
         True,
@@ -121,20 +120,6 @@ def trains_when_replayed(case: Case) -> Seen:
     fall = 1 - min(overfit.losses) / overfit.losses[0] if overfit.losses[0] else 0.0
     words = f"Trained alone, one batch's loss falls by {percent(max(0.0, fall))} in "
     return Seen(overfit.falls, f"{words}{len(overfit.losses)} steps.", source="replay")
-
-
-def _meeting_the_log(case: Case, *variants: Variant) -> Counterfactual | None:
-    """A change with which the replay meets the log far better than with the run's own settings."""
-    replay = replayed(case)
-    own = replay.as_run.matches_log if replay is not None and replay.as_run is not None else None
-    if replay is None or own is None:
-        return None
-    near = [
-        c
-        for c in replay.counterfactuals
-        if c.variant in variants and c.matches_log is not None and c.matches_log < CLOSER * own
-    ]
-    return min(near, key=lambda c: c.matches_log or 0.0, default=None)
 
 
 def _meets_until(case: Case, parts_at: int) -> bool:

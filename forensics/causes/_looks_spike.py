@@ -111,6 +111,12 @@ def tall(case: Case, ratio: float = 2.0) -> Seen:
     )
 
 
+def tall_later(case: Case) -> Seen:
+    """The same, after the first points of the run, where losses overshoot in health."""
+    high, opening = tall(case), in_first_points(case)
+    return high if opening.holds is not True else Seen(False, opening.text, opening.steps)
+
+
 def modest(case: Case, ratio: float = 1.5) -> Seen:
     """The loss rose by less than half."""
     spike = spikes.main_spike(case)

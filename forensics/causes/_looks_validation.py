@@ -120,6 +120,24 @@ def validation_far_better(case: Case, share: float = 0.6) -> Seen:
     )
 
 
+def validation_worse_than_guess(case: Case, fell: float = 0.3) -> Seen:
+    """From the first validation on it costs more than an untrained model; training goes well."""
+    held_out = facts.points(case.track(Signal.EVAL_LOSS))
+    train = facts.points(case.track(Signal.TRAIN_LOSS))
+    first = facts.initial_loss(case)
+    if held_out is None or train is None or first is None or len(held_out) < 3:
+        return Seen(None, "Needs three validations and the first training loss.")
+    chance = facts.chance_loss(case)
+    untrained = max(first, chance[0]) if chance is not None else first
+    learned = float(np.median(train.value[-len(train) // 3 :])) < (1 - fell) * untrained
+    low = float(np.min(held_out.value))
+    return Seen(
+        learned and low > 1.1 * untrained,
+        f"The best of {len(held_out):,} validations is {number(low)}; an untrained model costs "
+        f"{number(untrained)}.",
+    )
+
+
 def validation_better(case: Case, share: float = 0.97) -> Seen:
     """Validation loss is below the training loss: the validation labels are cleaner."""
     seen = validation_far_better(case, share)

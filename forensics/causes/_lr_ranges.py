@@ -46,6 +46,9 @@ _SGD = LrRange(1e-6, 1e-2, 1e-1, 0.5, 5.0, "SGD")
 # Without an optimizer's name only what is too high for Adam and SGD alike is known to be so.
 ANY_OPTIMIZER = LrRange(1e-8, 1e-5, 1e-1, 0.5, 5.0, "any common optimizer")
 
+USUAL_WIDTH, MOST_TOLERANCE = 256, 8.0
+"""The best rate falls with a model's width (muP, arXiv 2203.03466); recipes are for wide ones."""
+
 PER_SAMPLE = 0.02 / 16
 """Detectron2's SGD rate per image, the highest of the common linear-scaling references."""
 
@@ -70,7 +73,31 @@ def documented_range(case: Case) -> LrRange:
         return _LORA
     if case.config.pretrained:
         return _FULL
-    return _SCRATCH if kind is OptimizerKind.ADAPTIVE else ANY_OPTIMIZER
+    return _scaled_by_width(case) if kind is OptimizerKind.ADAPTIVE else ANY_OPTIMIZER
+
+
+def _scaled_by_width(case: Case) -> LrRange:
+    """Adam's range; what is narrower than the models of recipes stands higher rates."""
+    width = _width(case)
+    if width is None or width >= USUAL_WIDTH:
+        return _SCRATCH
+    factor = min(USUAL_WIDTH / width, MOST_TOLERANCE)
+    return replace(
+        _SCRATCH,
+        usual=_SCRATCH.usual * factor,
+        high=_SCRATCH.high * factor,
+        harmful=_SCRATCH.harmful * factor,
+    )
+
+
+def _width(case: Case) -> int | None:
+    """Units of the usual hidden layer: configured, else as the weights of a checkpoint show."""
+    if case.config.hidden_size:
+        return case.config.hidden_size
+    survey = case.survey
+    found = [w.shape for c in (survey.checkpoints[:1] if survey else ()) for w in c.weights]
+    sides = sorted(min(shape) for shape in found if len(shape) == 2 and min(shape) > 4)
+    return sides[len(sides) // 2] if sides else None
 
 
 def _scaled_by_batch(case: Case) -> LrRange:

@@ -13,6 +13,10 @@ NO_ANSWER = Seen(None, source="replay")
 """The replay does not bear on it."""
 OUTLIER = 6.0
 """Robust standard deviations from which the suspect batch stands out from its neighbours."""
+LEAST_CALM = 3
+"""Steps just before a failure that must be ordinary."""
+CLOSER = 0.3
+"""A change matches the log where its distance is below this share of the run's own settings'."""
 ORDINARY = 3.0
 """Those up to which it does not."""
 SPECIFIC = frozenset(
@@ -38,6 +42,33 @@ def reproduces(case: Case) -> bool | None:
     """Whether the failure came again with the run's own settings."""
     replay = replayed(case)
     return replay.as_run.reproduces if replay is not None and replay.as_run is not None else None
+
+
+def innocent(case: Case) -> bool:
+    """The run's own settings, from the run's own state, do not fail: something else did it.
+
+    From fresh weights that are not the run's own a failure that does not come again tells nothing.
+    """
+    replay = replayed(case)
+    if replay is None or replay.as_run is None or replay.as_run.reproduces is not False:
+        return False
+    return bool(replay.checkpoint) or replay.as_run.exact > 0
+
+
+def calm_until(case: Case, step: int) -> bool:
+    """The replayed losses and gradients before a step are ordinary: it did not grow out of them."""
+    replay = replayed(case)
+    if replay is None or replay.as_run is None:
+        return True
+    run = replay.as_run.trajectory
+    before = [i for i, s in enumerate(run.steps) if s < step]
+    if len(before) < LEAST_CALM:
+        return True
+    for values, factor in ((run.loss, 2.0), (run.grad_norm, 10.0)):
+        usual = sorted(values[i] for i in before)[len(before) // 2]
+        if max(values[i] for i in before[-LEAST_CALM:]) > factor * abs(usual):
+            return False
+    return True
 
 
 def tried(case: Case, *variants: Variant) -> list[Counterfactual]:
@@ -97,15 +128,40 @@ def worse_than_untrained(case: Case, factor: float = 1.1) -> bool | None:
     What is merely hard is at worst unknown to the model; labels or contents that contradict what it
     has learned cost more than knowing nothing.
     """
-    comparison, untrained = first_comparison(case), facts.initial_loss(case)
-    chance = facts.chance_loss(case)
+    chance, untrained = facts.chance_loss(case), facts.initial_loss(case)
     levels = [v for v in (untrained, chance[0] if chance else None) if v is not None]
-    if comparison is None or not levels or not math.isfinite(comparison.suspect.loss):
+    loss = _suspect_loss(case)
+    if loss is None or not levels or not math.isfinite(loss):
         return None
-    return comparison.suspect.loss > factor * max(levels)
+    return loss > factor * max(levels)
+
+
+def _suspect_loss(case: Case) -> float | None:
+    """Of the suspect batch at the weights that met it, else at those the replay begins with."""
+    replay, comparison = replayed(case), first_comparison(case)
+    if replay is not None and replay.as_run is not None:
+        run = replay.as_run.trajectory
+        met = dict(zip(run.steps, run.loss, strict=True))
+        if replay.suspect_step in met:
+            return met[replay.suspect_step]
+    return comparison.suspect.loss if comparison is not None else None
 
 
 def from_first_step(case: Case) -> bool:
     """The stretch begins with fresh weights, or before Adam's moments are full."""
     replay = case.replay
     return replay is not None and not replay.checkpoint
+
+
+def meeting_the_log(case: Case, *variants: Variant) -> Counterfactual | None:
+    """A change with which the replay meets the log far better than with the run's own settings."""
+    replay = replayed(case)
+    own = replay.as_run.matches_log if replay is not None and replay.as_run is not None else None
+    if replay is None or own is None:
+        return None
+    near = [
+        c
+        for c in replay.counterfactuals
+        if c.variant in variants and c.matches_log is not None and c.matches_log < CLOSER * own
+    ]
+    return min(near, key=lambda c: c.matches_log or 0.0, default=None)

@@ -40,7 +40,9 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_break import beyond_reason, never_relearned
 from forensics.causes._looks_clipping import clipping_tight
+from forensics.causes._looks_depth import all_silent
 from forensics.causes._looks_gradients import gradient_jumped, gradient_ordinary, gradient_shrank
 from forensics.causes._looks_growth import few_rows_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
@@ -49,6 +51,7 @@ from forensics.causes._looks_moments import epsilon_dominates, updates_outrun_me
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import broke_early, explains
 from forensics.causes._looks_replay_state import fresh_second_moment_removes, second_moment_stale
+from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._looks_schedule import lr_steady
 from forensics.causes._looks_settings import (
     adaptive_optimizer,
@@ -114,16 +117,20 @@ CAUSE = Cause(
             rarely=(Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE, Outcome.STALLED),
         ),
         Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -DECISIVE),
-        Clue("beta2_long", beta2_long, MODERATE, group="settings"),
+        Clue("beta2_long", beta2_long, WEAK, group="settings"),
         Clue("beta2_short", beta2_short, -MODERATE, group="settings"),
         Clue("epsilon_large", epsilon_large, DECISIVE, group="epsilon"),
         Clue("gradient_at_epsilon", gradient_at_epsilon, STRONG, group="epsilon"),
-        Clue("gradient_ordinary", gradient_ordinary, MODERATE, group="gradient"),
+        Clue("gradient_ordinary", gradient_ordinary, WEAK, group="gradient"),
         Clue("gradient_jumped", gradient_jumped, -MODERATE, group="gradient"),
-        Clue("quiet_before", gradient_shrank, WEAK),
+        Clue("quiet_before", gradient_shrank, MODERATE),
+        Clue("never_relearned", never_relearned, -WEAK, group="after"),
+        Clue("all_silent", all_silent, -STRONG, group="after"),
+        Clue("beyond_reason", beyond_reason, -STRONG),
+        Clue("soon_after_resume", soon_after_resume, -MODERATE),
         Clue("rate_steady", lr_steady, WEAK, group="rate"),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
-        Clue("repeated_spikes", repeated_events, WEAK),
+        Clue("repeated_spikes", repeated_events, MODERATE),
         Clue("drift", drifted, -WEAK),
         Clue("large_batch", large_batch, WEAK, group="settings"),
         Clue("clipped_all_the_same", clipping_tight, WEAK, group="settings"),

@@ -42,13 +42,16 @@ from forensics.causes._looks_activations import (
     attention_logits_harmful,
     attention_logits_watched,
 )
+from forensics.causes._looks_break import beyond_reason, out_of_calm
 from forensics.causes._looks_gradients import gradient_infinite_first
 from forensics.causes._looks_growth import query_key_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import escalating, settled_higher
 from forensics.causes._looks_model import attention_used, qk_normalised
-from forensics.causes._looks_outcome import BROKE, early, explains
+from forensics.causes._looks_outcome import BROKE, early, ended, explains
 from forensics.causes._looks_precision import half_precision
+from forensics.causes._looks_rest import frequencies_unlearned
+from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._looks_schedule import lowered_in_vain
 from forensics.findings import Change, Outcome
 
@@ -83,7 +86,8 @@ CAUSE = Cause(
     claim="The attention logits of a few heads grew until attention saturated, and training broke "
     "on it.",
     clues=(
-        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
+        *explains((*BROKE, Outcome.STALLED), rarely=(Outcome.SPIKED_RECOVERED,)),
+        Clue("stalled", ended(Outcome.STALLED), -MODERATE, group="outcome"),
         Clue("logits_harmful", attention_logits_harmful, DECISIVE, -STRONG, group="logits"),
         Clue("logits_watched", attention_logits_watched, STRONG, -STRONG, group="logits"),
         Clue("activations_grow", activations_grow, MODERATE, group="logits"),
@@ -91,7 +95,11 @@ CAUSE = Cause(
         Clue("attention_used", attention_used, WEAK, -DECISIVE),
         Clue("settled_higher", settled_higher, MODERATE, group="shape"),
         Clue("escalating", escalating, MODERATE, group="shape"),
-        Clue("gradient_infinite_first", gradient_infinite_first, STRONG, group="overflow"),
+        Clue("gradient_infinite_first", gradient_infinite_first, WEAK, group="overflow"),
+        Clue("out_of_calm", out_of_calm, -MODERATE, group="break"),
+        Clue("beyond_reason", beyond_reason, -STRONG, group="break"),
+        Clue("soon_after_resume", soon_after_resume, -MODERATE),
+        Clue("frequencies_unlearned", frequencies_unlearned, -STRONG),
         Clue("half_precision", half_precision, -WEAK, group="overflow"),
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
         Clue("early", early, -MODERATE, WEAK),

@@ -36,10 +36,13 @@ from forensics.case import Case
 from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_spike as spike
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_break import beyond_reason
 from forensics.causes._looks_data import length_outlier
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_periodic import jumps_in_step
 from forensics.causes._looks_replay_data import batch_bad_everywhere, damaged_batch
+from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._spikes import main_spike, suspect_steps
 from forensics.causes._where import batch_words
 from forensics.causes._wording import at_step
@@ -94,8 +97,11 @@ CAUSE = Cause(
         Clue("recurs_each_epoch", spike.recurs_each_epoch, MODERATE, -WEAK, group="recurrence"),
         Clue("repeated_events", repeated_events, -MODERATE, group="recurrence"),
         Clue("in_first_points", spike.in_first_points, -STRONG),
+        Clue("soon_after_resume", soon_after_resume, -STRONG),
+        Clue("jumps_in_step", jumps_in_step, -STRONG),
+        Clue("beyond_reason", beyond_reason, -MODERATE),
         Clue("length_outlier", length_outlier, -STRONG),
-        Clue("recovered_soon", spike.recovered_soon, WEAK, -MODERATE),
+        Clue("recovered_soon", spike.recovered_soon, WEAK, -STRONG),
         Clue("batch_damaged", batches.shows(*batches.DAMAGE), DECISIVE, group="batch"),
         Clue("batch_unusual", batches.shows(*batches.UNUSUAL), MODERATE, group="batch"),
         Clue("batch_sound", batches.is_sound, -MODERATE, group="batch"),

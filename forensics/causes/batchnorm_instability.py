@@ -30,13 +30,17 @@ References:
 """
 
 from forensics.case import Case
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family, proof
-from forensics.causes._looks_damage import statistics_bad
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_damage import statistics_bad, statistics_lag
 from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_state import running_statistics_off
 from forensics.causes._looks_settings import batch_per_device_below
-from forensics.causes._looks_validation import overfitted, validation_form
+from forensics.causes._looks_validation import (
+    overfitted,
+    validation_form,
+    validation_worse_than_guess,
+)
 from forensics.findings import Change, Outcome
 
 ENOUGH = 16
@@ -79,7 +83,12 @@ CAUSE = Cause(
     clues=(
         *explains(
             (Outcome.VALIDATION_FAILED,),
-            rarely=(Outcome.NON_FINITE, Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED),
+            rarely=(
+                Outcome.NON_FINITE,
+                Outcome.DIVERGED,
+                Outcome.SPIKED_UNRECOVERED,
+                Outcome.OVERFIT,
+            ),
         ),
         Clue("batchnorm_used", batchnorm_used, STRONG, -DECISIVE),
         Clue("one_or_two_samples", batch_per_device_below(3), STRONG, group="batch"),
@@ -88,7 +97,9 @@ CAUSE = Cause(
         Clue("validation_broke", validation_form("jump", "non_finite"), STRONG, group="form"),
         Clue("validation_apart", validation_form("gap_from_start"), MODERATE, group="form"),
         Clue("overfitted", overfitted, -STRONG),
-        Clue("statistics_bad", statistics_bad, STRONG + MODERATE, -MODERATE),
+        Clue("statistics_bad", statistics_bad, STRONG + MODERATE, -WEAK, group="statistics"),
+        Clue("statistics_lag", statistics_lag, DECISIVE, -MODERATE, group="statistics"),
+        Clue("worse_than_guess", validation_worse_than_guess, MODERATE, group="form"),
         proof("replay", running_statistics_off, refutes=False),
     ),
     verify=_verify,

@@ -30,6 +30,7 @@ from forensics.causes._looks_gradients import gradient_negligible
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
     accuracy_high_and_flat,
+    costs_like_frequencies,
     rests_below_chance,
 )
 from forensics.causes._looks_learning_rate import lr_zero
@@ -73,6 +74,13 @@ CAUSE = Cause(
             group="level",
         ),
         Clue("accuracy_flat", accuracy_high_and_flat, STRONG, -MODERATE, group="accuracy"),
+        Clue(
+            "costs_like_frequencies",
+            costs_like_frequencies,
+            STRONG + MODERATE,
+            -WEAK,
+            group="accuracy",
+        ),
         Clue("accuracy_at_chance", accuracy_at_chance, -STRONG, group="accuracy"),
         Clue("validation_frozen", validation_frozen, WEAK),
         Clue("gradient_negligible", gradient_negligible, -MODERATE),

@@ -36,6 +36,7 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_gradients import gradient_grew
 from forensics.causes._looks_learning import accuracy_swings
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_periodic import jumps_in_step
 from forensics.causes._looks_spike import gradient_built_up, recurs_each_epoch
 from forensics.causes._resumes import resume_step
 from forensics.causes._where import onset_words
@@ -74,17 +75,23 @@ CAUSE = Cause(
     "are sound.",
     clues=(
         *explains(
-            (Outcome.SPIKED_RECOVERED, Outcome.SPIKED_UNRECOVERED, Outcome.STALLED),
-            (Outcome.DIVERGED, Outcome.VALIDATION_FAILED, Outcome.HEALTHY),
+            (
+                Outcome.SPIKED_RECOVERED,
+                Outcome.SPIKED_UNRECOVERED,
+                Outcome.STALLED,
+                Outcome.DIVERGED,
+            ),
+            (Outcome.VALIDATION_FAILED, Outcome.HEALTHY),
         ),
-        Clue("train_only_shift", data.level_shift_train_only, STRONG, -STRONG),
-        Clue("began_as_step", data.began_as_step, STRONG),
+        Clue("train_only_shift", data.level_shift_train_only, STRONG, -STRONG, group="shift"),
+        Clue("began_as_step", data.began_as_step, STRONG, group="shift"),
+        Clue("jumps_in_step", jumps_in_step, DECISIVE, group="turns"),
         Clue("dropped_at_resume", resume.dropped_at_resume, STRONG, group="drop"),
         Clue("rose_at_old_end", resume.rose_at_old_end, STRONG),
         Clue("jumped_at_resume", resume.jumped_up_at_resume, -MODERATE, group="drop"),
         Clue("epoch_starts", data.events_at_epoch_starts, STRONG, -WEAK, group="epoch"),
         Clue("recurs_each_epoch", recurs_each_epoch, MODERATE, group="epoch"),
-        Clue("accuracy_swings", accuracy_swings, DECISIVE, -WEAK),
+        Clue("accuracy_swings", accuracy_swings, DECISIVE + STRONG, -WEAK, group="turns"),
         Clue("sorted", batches.in_all_batches(Oddity.LABELS_SORTED), DECISIVE, -MODERATE),
         Clue("one_class", batches.shows(Oddity.CLASS_COUNTS), MODERATE),
         Clue("not_shuffled", data.not_shuffled, STRONG, -MODERATE),

@@ -32,8 +32,11 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_break import gradient_quiet_after, never_relearned
+from forensics.causes._looks_depth import all_silent
 from forensics.causes._looks_gradients import gradient_died
+from forensics.causes._looks_initial import units_alike
 from forensics.causes._looks_loss_shape import settled_higher
 from forensics.causes._looks_model import rectified
 from forensics.causes._looks_moments import units_silent
@@ -74,11 +77,15 @@ CAUSE = Cause(
     prior=0.1,
     claim="A large step left most ReLU units silent for every input, and silence is for good.",
     clues=(
-        *explains((Outcome.STALLED, Outcome.SPIKED_UNRECOVERED), rarely=(Outcome.DIVERGED,)),
+        *explains((Outcome.STALLED, Outcome.SPIKED_UNRECOVERED, Outcome.DIVERGED)),
+        Clue("never_relearned", never_relearned, MODERATE, -STRONG, group="shape"),
         Clue("rectified", rectified, MODERATE, -STRONG),
-        Clue("settled_higher", settled_higher, MODERATE, -MODERATE, group="shape"),
+        Clue("settled_higher", settled_higher, MODERATE, group="shape"),
         Clue("from_the_start", from_the_start, -MODERATE, group="shape"),
-        Clue("gradient_died", gradient_died, STRONG, -STRONG),
+        Clue("gradient_died", gradient_died, STRONG, group="gradient"),
+        Clue("gradient_quiet", gradient_quiet_after, STRONG, -STRONG, group="gradient"),
+        Clue("all_silent", all_silent, DECISIVE, -MODERATE, group="silent"),
+        Clue("units_alike", units_alike, -STRONG),
         Clue("zero_gradients_rise", zero_gradients_rise, STRONG, -MODERATE, group="silent"),
         Clue("rate_jumped", lr_jumped, WEAK),
         Clue("units_silent", units_silent, STRONG, -MODERATE, group="silent"),

@@ -27,10 +27,11 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_scaling as scaling
-from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_damage import copies_differ
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_scale import scaled_by_ranks
+from forensics.causes._looks_rest import rests_above_guess
 from forensics.causes._looks_resume import gradient_rescaled
 from forensics.causes._looks_validation import validation_form
 from forensics.findings import Outcome
@@ -70,7 +71,8 @@ CAUSE = Cause(
             ),
             (Outcome.NON_FINITE, Outcome.SPIKED_RECOVERED, Outcome.OVERFIT),
         ),
-        Clue("several_processes", scaling.several_processes, WEAK, -DECISIVE),
+        Clue("several_processes", scaling.several_processes, MODERATE, -DECISIVE),
+        Clue("rests_above_guess", rests_above_guess, STRONG),
         Clue("ranks_disagree", scaling.ranks_disagree, DECISIVE, -STRONG),
         Clue("scaled", scaling.gradient_scaled_by_processes, STRONG, group="scale"),
         Clue("rescaled", gradient_rescaled, WEAK, -WEAK, group="scale"),

@@ -57,7 +57,7 @@ CAUSE = Cause(
     name="gradient_accumulation_scaling",
     title="Loss scaled by gradient accumulation",
     family=Family.CHAIN,
-    prior=0.2,
+    prior=0.1,
     claim="Loss or gradients are off by the number of accumulated micro-batches.",
     clues=(
         *explains(

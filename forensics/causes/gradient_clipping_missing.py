@@ -37,6 +37,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_break import out_of_calm
 from forensics.causes._looks_clipping import (
     clipping_loose,
     clipping_off,
@@ -55,6 +56,7 @@ from forensics.causes._looks_model import recurrent
 from forensics.causes._looks_moments import norm_at_clip, norm_beyond_clip
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains, from_the_start
 from forensics.causes._looks_replay_rate import clipping_removes
+from forensics.causes._looks_resume import soon_after_resume
 from forensics.findings import Change, Outcome
 
 
@@ -90,7 +92,9 @@ CAUSE = Cause(
     claim="A few exceptional gradients were applied without a bound, and one such update broke "
     "the run.",
     clues=(
-        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
+        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
+        Clue("out_of_calm", out_of_calm, -WEAK),
+        Clue("soon_after_resume", soon_after_resume, -STRONG),
         Clue("clipping_off", clipping_off, MODERATE, group="clipping"),
         Clue("clipping_loose", clipping_loose, MODERATE, group="clipping"),
         Clue("clipping_tight", clipping_tight, -STRONG, group="clipping"),

@@ -29,6 +29,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_spike as spike
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_break import beyond_reason, out_of_calm
 from forensics.causes._looks_damage import (
     broken_behind_optimizer,
     few_elements_differ,
@@ -36,11 +37,13 @@ from forensics.causes._looks_damage import (
     value_stands_out,
 )
 from forensics.causes._looks_data import non_finite_each_epoch, power_of_two_jump
+from forensics.causes._looks_depth import all_silent
 from forensics.causes._looks_last_update import moved_without_optimizer
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_state import does_not_happen_again
+from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._looks_text import says
 from forensics.causes._where import onset_words
 from forensics.findings import Outcome
@@ -75,12 +78,17 @@ CAUSE = Cause(
                 Outcome.NON_FINITE,
                 Outcome.SPIKED_RECOVERED,
                 Outcome.SPIKED_UNRECOVERED,
+                Outcome.DIVERGED,
             ),
-            (Outcome.DIVERGED, Outcome.UNKNOWN),
+            (Outcome.UNKNOWN,),
         ),
-        Clue("named", says(TextKind.HARDWARE_ERROR), DECISIVE, -WEAK),
+        Clue("named", says(TextKind.HARDWARE_ERROR), DECISIVE + STRONG, -WEAK),
+        Clue("beyond_reason", beyond_reason, STRONG, -WEAK, group="break"),
+        Clue("out_of_calm", out_of_calm, WEAK, -STRONG, group="break"),
+        Clue("all_silent", all_silent, -STRONG),
+        Clue("soon_after_resume", soon_after_resume, -MODERATE),
         Clue("power_of_two", power_of_two_jump, MODERATE),
-        Clue("one_point", spike.one_point, WEAK, -MODERATE, group="shape"),
+        Clue("one_point", spike.one_point, WEAK, group="shape"),
         Clue("built_up", spike.gradient_built_up, -STRONG, group="shape"),
         Clue("instant", instant, WEAK, -STRONG, group="shape"),
         Clue("repeated", repeated_events, -STRONG, group="recurrence"),

@@ -31,6 +31,7 @@ from forensics.causes import _facts as facts
 from forensics.causes import _looks_batches as batches
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_data import first_gradient_huge, first_loss_huge
+from forensics.causes._looks_initial import weights_oversized
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_model import reads_tokens
@@ -78,6 +79,7 @@ CAUSE = Cause(
         Clue("from_the_start", from_the_start, MODERATE, group="timing"),
         Clue("rate_far_too_high", lr_far_above_range, -MODERATE, WEAK),
         Clue("reads_tokens", reads_tokens, -STRONG),
+        Clue("weights_oversized", weights_oversized, -STRONG),
         Clue(
             "far_from_unit",
             batches.in_all_batches(Oddity.INPUT_SCALE),

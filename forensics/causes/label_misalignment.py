@@ -28,17 +28,28 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_depth import moments_vanish
 from forensics.causes._looks_gradients import gradient_alive
+from forensics.causes._looks_initial import units_alike, weights_oversized
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
     accuracy_high_and_flat,
     loss_vanished,
     rests_below_chance,
 )
-from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny, lr_zero
+from forensics.causes._looks_learning_rate import (
+    lr_above_range,
+    lr_far_above_range,
+    lr_tiny,
+    lr_zero,
+)
 from forensics.causes._looks_loss_shape import initial_far_above_chance, plateau_level
+from forensics.causes._looks_moments import epsilon_dominates
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import labels_carry_nothing, labels_shifted
+from forensics.causes._looks_rest import frequencies_unlearned, rests_above_guess
+from forensics.causes._looks_settings import epsilon_large
+from forensics.causes._looks_travel import hardly_moved, reach_short
 from forensics.findings import Outcome
 
 
@@ -76,15 +87,26 @@ CAUSE = Cause(
         *explains((Outcome.STALLED,), (Outcome.VALIDATION_FAILED, Outcome.OVERFIT)),
         Clue(
             "rests_on_guessing",
-            plateau_level("ln_classes", "ln_vocab", "label_entropy"),
+            plateau_level("ln_classes", "label_entropy"),
             MODERATE,
             -MODERATE,
             group="level",
         ),
         Clue("loss_vanished", loss_vanished, DECISIVE, group="level"),
         Clue("below_chance", rests_below_chance, -STRONG),
-        Clue("gradient_alive", gradient_alive, MODERATE, -STRONG),
-        Clue("accuracy_at_chance", accuracy_at_chance, MODERATE, -STRONG, group="accuracy"),
+        Clue("frequencies_unlearned", frequencies_unlearned, -STRONG),
+        Clue("rests_above_guess", rests_above_guess, -MODERATE),
+        Clue("gradient_alive", gradient_alive, WEAK, -STRONG),
+        Clue("units_alike", units_alike, -DECISIVE, group="weights"),
+        Clue("weights_oversized", weights_oversized, -STRONG, group="weights"),
+        Clue("epsilon_dominates", epsilon_dominates, -STRONG, group="epsilon"),
+        Clue("epsilon_large", epsilon_large, -STRONG, group="epsilon"),
+        Clue("moments_vanish", moments_vanish, -STRONG),
+        Clue("hardly_moved", hardly_moved, -STRONG, group="rate"),
+        Clue("reach_short", reach_short, -STRONG, group="rate"),
+        Clue("rate_above_range", lr_above_range, -MODERATE, group="rate"),
+        Clue("accuracy_at_chance", accuracy_at_chance, MODERATE, group="level"),
+        Clue("accuracy_above_chance", accuracy_at_chance, 0.0, -STRONG, group="accuracy"),
         Clue("accuracy_high", accuracy_high_and_flat, -STRONG, group="accuracy"),
         Clue("first_above_chance", initial_far_above_chance, WEAK),
         Clue("rate_zero", lr_zero, -STRONG, group="rate"),

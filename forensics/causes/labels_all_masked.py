@@ -31,6 +31,7 @@ from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_gradients import gradient_broke_first
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import all_labels_masked
 from forensics.causes._looks_settings import batch_per_device_below
@@ -62,12 +63,13 @@ CAUSE = Cause(
     claim="Some batches hold no label to learn from, so their mean loss is 0/0.",
     clues=(
         *explains((Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE), rarely=(Outcome.STALLED,)),
-        Clue("isolated", broken.isolated_non_finite, STRONG, -STRONG, group="isolated"),
+        Clue("isolated", broken.isolated_non_finite, STRONG, -WEAK, group="isolated"),
         Clue("isolated_zero", data.isolated_zero_loss, STRONG, group="isolated"),
         Clue("always_zero", data.always_zero_loss, DECISIVE + STRONG, group="isolated"),
-        Clue("loss_alone", data.loss_broke_alone, STRONG, -MODERATE),
+        Clue("loss_alone", data.loss_broke_alone, STRONG, -WEAK),
+        Clue("gradient_first", gradient_broke_first, -STRONG),
         Clue("instant", broken.instant, WEAK, -STRONG),
-        Clue("validation_finite", broken.validation_still_finite, MODERATE, -MODERATE),
+        Clue("validation_finite", broken.validation_still_finite, MODERATE, -WEAK),
         Clue("small_batch", batch_per_device_below(3), WEAK),
         Clue("in_batch", batches.shows(MASKED), DECISIVE, -DECISIVE, group="batch"),
         Clue("in_all_batches", batches.in_all_batches(MASKED), STRONG, group="batch"),

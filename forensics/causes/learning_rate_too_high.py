@@ -41,11 +41,15 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_activations import output_logits_grow
+from forensics.causes._looks_break import beyond_reason, never_relearned, out_of_calm
 from forensics.causes._looks_clipping import (
     clipping_frequent,
     clipping_saturated,
     clipping_severe,
 )
+from forensics.causes._looks_depth import last_layer_runs_away
+from forensics.causes._looks_initial import units_alike, weights_oversized
 from forensics.causes._looks_learning_rate import (
     lr_above_range,
     lr_far_above_range,
@@ -59,9 +63,11 @@ from forensics.causes._looks_loss_shape import (
     repeated_events,
     settled_higher,
 )
-from forensics.causes._looks_non_finite import calm_before_nan, isolated_non_finite
-from forensics.causes._looks_outcome import BROKE, before_any_update, explains
+from forensics.causes._looks_moments import bound_broken
+from forensics.causes._looks_non_finite import calm_before_nan, instant, isolated_non_finite
+from forensics.causes._looks_outcome import BROKE, before_any_update, ended, explains
 from forensics.causes._looks_replay_rate import beyond_critical_rate, lower_rate_removes
+from forensics.causes._looks_rest import frequencies_unlearned, rests_above_guess
 from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
 from forensics.causes._looks_schedule import (
     loss_follows_lr,
@@ -119,7 +125,8 @@ CAUSE = Cause(
     claim="The learning rate is too high for this model, optimizer and batch, so that ordinary "
     "gradients make updates that overshoot.",
     clues=(
-        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
+        *explains((*BROKE, Outcome.STALLED), rarely=(Outcome.SPIKED_RECOVERED,)),
+        Clue("stalled", ended(Outcome.STALLED), -MODERATE, group="outcome"),
         Clue("rate_far_above_range", lr_far_above_range, DECISIVE, group="level"),
         Clue("rate_above_range", lr_above_range, STRONG, -WEAK, group="level"),
         Clue("rate_high_for_batch", lr_high_for_batch, MODERATE, group="level"),
@@ -142,9 +149,20 @@ CAUSE = Cause(
         Clue("updates_large", updates_large, STRONG, -MODERATE, group="updates"),
         Clue("lowered_in_vain", lowered_in_vain, -STRONG),
         Clue("calm_before", calm_before_nan, -MODERATE, group="start"),
+        Clue("no_warning", instant, -STRONG, group="start"),
+        Clue("out_of_calm", out_of_calm, -MODERATE, group="start"),
+        Clue("beyond_reason", beyond_reason, -STRONG, group="start"),
+        Clue("rests_above_guess", rests_above_guess, STRONG),
+        Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
+        Clue("weights_oversized", weights_oversized, -MODERATE, group="weights"),
+        Clue("units_alike", units_alike, -STRONG, group="weights"),
+        Clue("never_relearned", never_relearned, -MODERATE),
+        Clue("output_logits_grew", output_logits_grow, -STRONG, group="head"),
+        Clue("last_layer_runs_away", last_layer_runs_away, -MODERATE, group="head"),
+        Clue("moments_impossible", bound_broken, -STRONG),
         Clue("isolated", isolated_non_finite, -MODERATE, group="start"),
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
-        Clue("after_resume", soon_after_resume, -MODERATE, group="resume"),
+        Clue("after_resume", soon_after_resume, -STRONG, group="resume"),
         Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
         Clue("moved_far", moved_far, MODERATE, group="updates"),
         proof("replay", lower_rate_removes),

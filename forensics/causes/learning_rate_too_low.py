@@ -35,10 +35,13 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_alive
+from forensics.causes._looks_initial import units_alike
 from forensics.causes._looks_learning_rate import lr_decayed_early, lr_tiny, lr_zero
 from forensics.causes._looks_loss_shape import repeated_events, validation_frozen
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_rate import higher_rate_removes
+from forensics.causes._looks_settings import epsilon_large
+from forensics.causes._looks_travel import hardly_moved, rate_far_below_range, reach_short
 from forensics.causes._looks_updates import updates_small, weights_frozen
 from forensics.causes._lr_ranges import documented_range
 from forensics.causes._wording import number
@@ -83,9 +86,14 @@ CAUSE = Cause(
     clues=(
         *explains((Outcome.STALLED,)),
         Clue("rate_zero", lr_zero, DECISIVE, group="level"),
-        Clue("rate_tiny", lr_tiny, DECISIVE, -STRONG, group="level"),
+        Clue("rate_tiny", lr_tiny, DECISIVE, -WEAK, group="level"),
+        Clue("reach_short", reach_short, DECISIVE, -STRONG, group="level"),
+        Clue("far_below_range", rate_far_below_range, STRONG + MODERATE, -STRONG, group="level"),
+        Clue("hardly_moved", hardly_moved, STRONG, -STRONG, group="moved"),
+        Clue("units_alike", units_alike, -STRONG),
         Clue("rate_decayed_early", lr_decayed_early, DECISIVE, -WEAK, group="level"),
-        Clue("updates_small", updates_small, STRONG, -MODERATE),
+        Clue("updates_small", updates_small, STRONG, -MODERATE, group="moved"),
+        Clue("epsilon_large", epsilon_large, -STRONG),
         Clue("gradient_ordinary", gradient_alive, WEAK, -MODERATE),
         Clue("weights_frozen", weights_frozen, WEAK, group="frozen"),
         Clue("validation_frozen", validation_frozen, WEAK, -WEAK, group="frozen"),

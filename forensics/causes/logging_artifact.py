@@ -68,6 +68,7 @@ CAUSE = Cause(
         Clue("placeholder", logs.placeholder_metric, WEAK, group="mark"),
         Clue("not_measured", logs.not_measured, WEAK, group="mark"),
         Clue("lasting_damage", logs.lasting_damage, -DECISIVE),
+        Clue("no_mark", logs.any_mark, 0.0, -STRONG, group="none"),
     ),
     verify=_verify,
     fix=_fix,

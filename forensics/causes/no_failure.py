@@ -32,6 +32,8 @@ from forensics.causes._looks_scaling import (
     first_loss_is_multiple,
     training_is_multiple_of_validation,
 )
+from forensics.causes._looks_schedule import schedule_anew
+from forensics.causes._looks_spike import tall_later
 from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
 
@@ -57,7 +59,9 @@ CAUSE = Cause(
     claim="The run trained as it should; there is nothing to repair.",
     clues=(
         Clue("healthy", ended(Outcome.HEALTHY), DECISIVE, group="outcome"),
-        Clue("recovered", ended(Outcome.SPIKED_RECOVERED), WEAK, group="outcome"),
+        Clue("recovered", ended(Outcome.SPIKED_RECOVERED), -WEAK, group="outcome"),
+        Clue("tall", tall_later, -MODERATE, group="spike"),
+        Clue("rate_anew", schedule_anew, -STRONG),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
         Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),
         Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),

@@ -31,6 +31,7 @@ from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_gradients import gradient_broke_first
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import input_not_finite
 from forensics.causes._spikes import non_finite_steps
@@ -69,7 +70,10 @@ CAUSE = Cause(
             (Outcome.VALIDATION_FAILED, Outcome.CRASHED),
         ),
         Clue("instant", broken.instant, STRONG, -STRONG),
-        Clue("gradient_with_loss", data.gradient_broke_with_loss, MODERATE, -STRONG),
+        Clue(
+            "gradient_with_loss", data.gradient_broke_with_loss, MODERATE, -STRONG, group="forward"
+        ),
+        Clue("gradient_first", gradient_broke_first, -DECISIVE, group="forward"),
         Clue("isolated", broken.isolated_non_finite, MODERATE, group="recurrence"),
         Clue("each_epoch", data.non_finite_each_epoch, STRONG, -WEAK, group="recurrence"),
         Clue(

@@ -80,7 +80,7 @@ CAUSE = Cause(
     claim="The optimizer continued with moments that do not belong to the weights it updates.",
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
-        Clue("resumed", resumed, 0.0, -STRONG, group="resume"),
+        Clue("resumed", resumed, 0.0, -MODERATE, group="resume"),
         Clue("soon_after_resume", soon_after_resume, MODERATE, -STRONG, group="resume"),
         Clue("jump_at_resume", jumped_up_at_resume, STRONG, -WEAK, group="jump"),
         Clue("rate_went_on", rate_went_on, WEAK, group="rate"),
@@ -89,7 +89,7 @@ CAUSE = Cause(
         Clue("said_not_restored", says(TextKind.OPTIMIZER_NOT_RESTORED), -STRONG),
         Clue("no_warning", instant, WEAK),
         Clue("before_any_update", before_any_update, -STRONG),
-        Clue("bound_broken", bound_broken, DECISIVE, -WEAK, group="moments"),
+        Clue("bound_broken", bound_broken, DECISIVE + STRONG, -WEAK, group="moments"),
         Clue("second_moment_swapped", second_moment_swapped, DECISIVE, group="moments"),
         Clue("settings_differ", settings_differ, MODERATE),
     ),

@@ -34,8 +34,10 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_activations import output_logits_grow
+from forensics.causes._looks_break import out_of_calm
+from forensics.causes._looks_depth import last_layer_runs_away
 from forensics.causes._looks_growth import head_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
@@ -75,17 +77,19 @@ CAUSE = Cause(
     "not represent them.",
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
-        Clue("logits_grow", output_logits_grow, STRONG, -STRONG),
+        Clue("logits_grow", output_logits_grow, DECISIVE + MODERATE, -STRONG, group="logits"),
+        Clue("last_layer_runs_away", last_layer_runs_away, STRONG, -MODERATE, group="head"),
+        Clue("out_of_calm", out_of_calm, -STRONG),
         Clue("begins_after_decay", onset_after_decay, STRONG, group="timing"),
-        Clue("begins_near_peak", onset_near_peak, -MODERATE, group="timing"),
+        Clue("begins_near_peak", onset_near_peak, -WEAK, group="timing"),
         Clue("early", early, -STRONG, WEAK, group="timing"),
         Clue("drift", drifted, MODERATE, group="shape"),
         Clue("repeated_spikes", repeated_events, -WEAK, group="shape"),
         Clue("restrained", logits_restrained, -STRONG, WEAK),
         Clue("decay_off", weight_decay_off, MODERATE, -WEAK),
-        Clue("large_vocabulary", large_vocabulary, WEAK, -STRONG),
+        Clue("large_vocabulary", large_vocabulary, WEAK, -WEAK),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG),
-        Clue("head_grew", head_grew, MODERATE, -WEAK),
+        Clue("head_grew", head_grew, MODERATE, -WEAK, group="head"),
     ),
     verify=_verify,
     fix=_fix,

@@ -34,18 +34,24 @@ References:
     - AUTOTRAINER (ICSE 2021): a ratio of 70 between first and last layer means explosion.
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes import _facts as facts
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_batches import in_all_batches
 from forensics.causes._looks_data import first_gradient_huge
+from forensics.causes._looks_depth import moments_explode
 from forensics.causes._looks_gradients import gradient_large_at_first
+from forensics.causes._looks_initial import units_alike, weights_oversized
 from forensics.causes._looks_layers import layers_explode
 from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny
 from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_model import normalisation_off, pretrained
 from forensics.causes._looks_outcome import BROKE, early, explains, from_the_start
 from forensics.causes._looks_schedule import lowered_in_vain
+from forensics.causes._looks_settings import epsilon_large
+from forensics.causes._looks_travel import reach_short
 from forensics.causes._wording import number
 from forensics.findings import Outcome
 
@@ -89,13 +95,19 @@ CAUSE = Cause(
         Clue("first_loss_high", initial_far_above_chance, STRONG, -MODERATE, group="first"),
         Clue("gradient_large_at_first", gradient_large_at_first, WEAK, group="gradient"),
         Clue("gradient_huge_at_first", first_gradient_huge, MODERATE, group="gradient"),
-        Clue("layers_explode", layers_explode, STRONG, -MODERATE),
+        Clue("layers_explode", layers_explode, STRONG, -MODERATE, group="depth"),
+        Clue("moments_explode", moments_explode, MODERATE, group="depth"),
+        Clue("weights_oversized", weights_oversized, DECISIVE, -STRONG, group="weights"),
+        Clue("units_alike", units_alike, DECISIVE + STRONG, group="weights"),
+        Clue("inputs_off", in_all_batches(Oddity.INPUT_SCALE), -STRONG),
+        Clue("epsilon_large", epsilon_large, -STRONG),
         Clue("from_the_start", from_the_start, MODERATE, group="timing"),
         Clue("early", early, WEAK, -STRONG, group="timing"),
         Clue("pretrained", pretrained, -MODERATE, WEAK),
         Clue("normalisation_off", normalisation_off, STRONG, -WEAK),
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
+        Clue("reach_short", reach_short, -STRONG, group="rate"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
     ),
     verify=_verify,

@@ -26,9 +26,10 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_resume as resume
-from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_counters import scheduler_restarted
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_schedule import schedule_anew
 from forensics.causes._looks_text import says
 from forensics.causes._resumes import rate_around, resume_step
 from forensics.causes._wording import at_step, number
@@ -81,7 +82,8 @@ CAUSE = Cause(
             ),
             (Outcome.STALLED, Outcome.UNKNOWN),
         ),
-        Clue("resumed", resume.resumed, 0.0, -DECISIVE),
+        Clue("resumed", resume.resumed, 0.0, -MODERATE),
+        Clue("broke_off", schedule_anew, DECISIVE, -STRONG, group="rate"),
         Clue("rate_began_again", resume.rate_began_again, DECISIVE, group="rate"),
         Clue("rate_went_on", resume.rate_went_on, -DECISIVE, group="rate"),
         Clue("climbed", resume.rate_climbed_after, STRONG, group="timing"),

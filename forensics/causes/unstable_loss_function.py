@@ -88,7 +88,7 @@ CAUSE = Cause(
         *explains((Outcome.NON_FINITE,), rarely=(Outcome.SPIKED_RECOVERED, Outcome.CRASHED)),
         Clue("no_warning", instant, STRONG, -STRONG, group="onset"),
         Clue("calm_before", calm_before_nan, MODERATE, group="onset"),
-        Clue("gradient_broke_first", gradient_broke_first, MODERATE, group="backward"),
+        Clue("gradient_broke_first", gradient_broke_first, STRONG, group="backward"),
         Clue("one_part_broke", one_part_broke, MODERATE, group="backward"),
         Clue("validation_finite", validation_still_finite, MODERATE, -WEAK),
         Clue("float8", float8, MODERATE, group="precision"),

@@ -26,7 +26,8 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _looks_validation as validation
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_damage import statistics_lag
 from forensics.causes._looks_learning import loss_vanished
 from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._looks_outcome import explains
@@ -57,11 +58,13 @@ CAUSE = Cause(
     prior=0.4,
     claim="The data or the code of validation differ from those of training.",
     clues=(
-        *explains((Outcome.VALIDATION_FAILED,), (Outcome.OVERFIT,)),
+        *explains((Outcome.VALIDATION_FAILED, Outcome.OVERFIT)),
         Clue("apart", validation.validation_form("gap_from_start", "flat"), STRONG, group="form"),
         Clue("jumped", validation.validation_form("jump"), MODERATE, group="form"),
         Clue("far_better", validation.validation_far_better, STRONG, group="form"),
-        Clue("turned", validation.overfitted, -STRONG),
+        Clue("worse_than_guess", validation.validation_worse_than_guess, STRONG, group="form"),
+        Clue("statistics_lag", statistics_lag, -DECISIVE),
+        Clue("turned", validation.overfitted, -STRONG, group="form"),
         Clue("loss_vanished", loss_vanished, -STRONG),
         Clue("batchnorm", batchnorm_used, -MODERATE, WEAK),
     ),

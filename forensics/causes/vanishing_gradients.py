@@ -36,12 +36,27 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_depth import moments_vanish
 from forensics.causes._looks_gradients import gradient_alive, gradient_negligible, gradient_tiny
+from forensics.causes._looks_initial import units_alike
 from forensics.causes._looks_layers import layers_vanish
-from forensics.causes._looks_learning_rate import lr_decayed_early, lr_tiny, lr_zero
+from forensics.causes._looks_learning_rate import (
+    lr_decayed_early,
+    lr_far_above_range,
+    lr_tiny,
+    lr_zero,
+)
 from forensics.causes._looks_loss_shape import plateau_level, repeated_events
-from forensics.causes._looks_model import normalisation_off, residual_off, saturating
+from forensics.causes._looks_model import (
+    attention_used,
+    normalisation_off,
+    residual_off,
+    saturating,
+)
 from forensics.causes._looks_outcome import explains, from_the_start
+from forensics.causes._looks_rest import rests_above_guess
+from forensics.causes._looks_settings import epsilon_large
+from forensics.causes._looks_travel import reach_short
 from forensics.causes._looks_weights import first_layers_still
 from forensics.causes._wording import count
 from forensics.findings import Outcome
@@ -77,6 +92,10 @@ CAUSE = Cause(
         Clue("gradient_tiny", gradient_tiny, STRONG, group="gradient"),
         Clue("gradient_ordinary", gradient_alive, -MODERATE, group="gradient"),
         Clue("layers_vanish", layers_vanish, DECISIVE, -DECISIVE, group="gradient"),
+        Clue("moments_vanish", moments_vanish, DECISIVE, -STRONG, group="gradient"),
+        Clue("units_alike", units_alike, -STRONG),
+        Clue("rests_above_guess", rests_above_guess, -MODERATE),
+        Clue("attention_used", attention_used, -MODERATE, group="design"),
         Clue("residual_off", residual_off, STRONG, -WEAK, group="design"),
         Clue("saturating", saturating, STRONG, group="design"),
         Clue("normalisation_off", normalisation_off, MODERATE, group="design"),
@@ -84,6 +103,9 @@ CAUSE = Cause(
         Clue("from_the_start", from_the_start, WEAK, group="level"),
         Clue("rate_zero", lr_zero, -DECISIVE, group="rate"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
+        Clue("reach_short", reach_short, -STRONG, group="rate"),
+        Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
+        Clue("epsilon_large", epsilon_large, -STRONG),
         Clue("rate_decayed_early", lr_decayed_early, -STRONG, group="rate"),
         Clue("repeated_spikes", repeated_events, -MODERATE),
         Clue("first_layers_still", first_layers_still, STRONG, -MODERATE, group="moved"),

@@ -36,13 +36,15 @@ from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_large_at_first
-from forensics.causes._looks_learning_rate import lr_far_above_range
+from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range, lr_ordinary
 from forensics.causes._looks_model import attention_used
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, early, explains
 from forensics.causes._looks_replay_rate import warmup_removes
+from forensics.causes._looks_rest import frequencies_unlearned
 from forensics.causes._looks_resume import failed_on_restarted_rate, resumed
 from forensics.causes._looks_settings import adaptive_optimizer
+from forensics.causes._looks_travel import rate_far_below_range
 from forensics.causes._looks_warmup import onset_around_warmup_end, warmup_absent, warmup_short
 from forensics.findings import Change, Outcome
 
@@ -81,14 +83,18 @@ CAUSE = Cause(
     "stand it.",
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED, Outcome.STALLED)),
+        Clue("rate_above_range", lr_above_range, WEAK, group="rate"),
+        Clue("rate_ordinary", lr_ordinary, -MODERATE, group="rate"),
+        Clue("rate_tiny", rate_far_below_range, -STRONG, group="rate"),
+        Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
         Clue("early", early, MODERATE, -DECISIVE, group="timing"),
         Clue("around_warmup_end", onset_around_warmup_end, MODERATE, group="timing"),
         Clue("warmup_absent", warmup_absent, MODERATE, -MODERATE, group="warmup"),
         Clue("warmup_short", warmup_short, STRONG, -STRONG, group="warmup"),
-        Clue("rate_far_above_range", lr_far_above_range, -STRONG),
+        Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("gradient_large_at_first", gradient_large_at_first, WEAK),
         Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -WEAK),
-        Clue("attention_used", attention_used, WEAK),
+        Clue("attention_used", attention_used, WEAK, -MODERATE),
         Clue("isolated", isolated_non_finite, -STRONG),
         Clue("before_any_update", before_any_update, -DECISIVE),
         Clue("resumed", resumed, -MODERATE, group="resume"),

@@ -63,7 +63,7 @@ CAUSE = Cause(
     name="weights_not_loaded",
     title="Pretrained weights not loaded",
     family=Family.MODEL,
-    prior=0.2,
+    prior=0.1,
     claim="The run was meant to start from pretrained weights, but started from random ones.",
     clues=(
         *explains(
