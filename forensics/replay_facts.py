@@ -169,7 +169,8 @@ class Variant(StrEnum):
     BETA2 = "beta2"
     EPSILON = "epsilon"
     NO_DECAY = "no_decay"
-    GRADIENT_SCALE = "gradient_scale"  # what accumulation or reduction should have divided by
+    MICRO_BATCHES_SUMMED = "micro_batches_summed"  # where their mean was meant
+    RANKS_SUMMED = "ranks_summed"
     FROM_STEP_ONE = "from_step_one"  # moments kept, bias correction counted from one
 
 

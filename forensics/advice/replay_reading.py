@@ -37,7 +37,8 @@ GENTLEST_FIRST = (
     Variant.FLOAT32,
     Variant.FROM_STEP_ONE,
     Variant.FRESH_MOMENTS,
-    Variant.GRADIENT_SCALE,
+    Variant.MICRO_BATCHES_SUMMED,
+    Variant.RANKS_SUMMED,
 )
 """From the change that leaves most of the training as it was to the one that leaves least."""
 

@@ -6,11 +6,9 @@ from forensics.case import Case
 from forensics.causes._base import Seen
 from forensics.causes._replayed import (
     NO_ANSWER,
-    NO_REPLAY,
     from_first_step,
-    innocent,
+    not_tried,
     removing,
-    replayed,
     stands_out,
     told,
     tried,
@@ -29,7 +27,7 @@ PEAK = 10.0
 def lower_rate_removes(case: Case) -> Seen:
     """At a lower rate it does not fail, and nothing smaller than that helps."""
     if not tried(case, *LOWER):
-        return _not_tried(case)
+        return not_tried(case)
     change = removing(case, *LOWER)
     if change is None:
         return Seen(False, "A third and a tenth of the rate fail all the same.", source="replay")
@@ -44,7 +42,7 @@ def lower_rate_removes(case: Case) -> Seen:
 def warmup_removes(case: Case) -> Seen:
     """Warmed up, the same peak rate holds."""
     if not tried(case, Variant.WARMUP):
-        return _not_tried(case)
+        return not_tried(case)
     change = removing(case, Variant.WARMUP)
     if change is None:
         return Seen(False, "Warmed up, it fails all the same.", source="replay")
@@ -57,7 +55,7 @@ def clipping_removes(case: Case) -> Seen:
     """With clipping that seldom acts it does not fail."""
     changes = tried(case, *CLIPPED)
     if not changes:
-        return _not_tried(case)
+        return not_tried(case)
     effective = [c for c in changes if c.removes]
     if not effective:
         return Seen(False, "With clipping it fails all the same.", source="replay")
@@ -75,7 +73,7 @@ def clipping_removes(case: Case) -> Seen:
 def no_decay_removes(case: Case) -> Seen:
     """Without weight decay it does not fail, at the same rate."""
     if not tried(case, Variant.NO_DECAY):
-        return _not_tried(case)
+        return not_tried(case)
     change = removing(case, Variant.NO_DECAY)
     if change is None:
         return Seen(False, "Without weight decay it fails all the same.", source="replay")
@@ -113,17 +111,6 @@ def clipped_share(change: Counterfactual) -> float:
         return math.nan
     norms = change.trajectory.grad_norm
     return sum(not norm <= threshold for norm in norms) / max(1, len(norms))
-
-
-def _not_tried(case: Case) -> Seen:
-    """Without a failure to remove, the settings are not to blame."""
-    if replayed(case) is None:
-        return NO_REPLAY
-    if innocent(case):
-        return Seen(
-            False, "Replayed with the run's own settings it does not fail.", source="replay"
-        )
-    return NO_ANSWER
 
 
 def _smaller_change(case: Case) -> Counterfactual | None:

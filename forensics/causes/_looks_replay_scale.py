@@ -29,8 +29,8 @@ def scaled_by_ranks(case: Case) -> Seen:
             f"and {number(ranks.sum_norm)} summed; {number(ranks.logged_norm)} was logged.",
             source="replay",
         )
-    summed = _meets_the_log(case, Variant.RANKS_SUMMED)
-    return summed or _scaled(case, case.config.world_size, "processes")
+    met = _meets_the_log(case, Variant.RANKS_SUMMED)
+    return met or _scaled(case, case.config.world_size, "processes")
 
 
 def _meets_the_log(case: Case, variant: Variant) -> Seen | None:

@@ -6,6 +6,7 @@ from forensics.causes._replayed import (
     NO_ANSWER,
     NO_REPLAY,
     meeting_the_log,
+    not_tried,
     removing,
     replayed,
     reproduces,
@@ -24,7 +25,7 @@ def fresh_second_moment_removes(case: Case) -> Seen:
     """With fresh moments, or a beta2 that forgets sooner, it does not fail."""
     adam = (Variant.FRESH_MOMENTS, Variant.BETA2)
     if not tried(case, *adam):
-        return NO_REPLAY if replayed(case) is None else NO_ANSWER
+        return not_tried(case)
     change = removing(case, *adam) or removing(case, Variant.EPSILON)
     if change is None:
         return Seen(

@@ -79,6 +79,17 @@ def tried(case: Case, *variants: Variant) -> list[Counterfactual]:
     return [c for c in replay.counterfactuals if c.variant in variants]
 
 
+def not_tried(case: Case) -> Seen:
+    """Without a failure to remove, the settings are not to blame."""
+    if replayed(case) is None:
+        return NO_REPLAY
+    if innocent(case):
+        return Seen(
+            False, "Replayed with the run's own settings it does not fail.", source="replay"
+        )
+    return NO_ANSWER
+
+
 def removing(case: Case, *variants: Variant) -> Counterfactual | None:
     """The first of these changes by which the failure goes away."""
     return next((c for c in tried(case, *variants) if c.removes), None)

@@ -130,12 +130,11 @@ def _adam(session: Session) -> Iterator[Change]:
 def _scale(session: Session) -> Iterator[Change]:
     """The gradient as it would be had accumulation or the ranks summed instead of averaged."""
     settings = session.plan.settings
-    for name, count in (("accumulation", settings.grad_accum), ("ranks", settings.world_size)):
+    counts = (
+        (Variant.MICRO_BATCHES_SUMMED, "gradient of the micro-batches", settings.grad_accum),
+        (Variant.RANKS_SUMMED, "gradient of the ranks", settings.world_size),
+    )
+    for variant, setting, count in counts:
         if count and count > 1:
-            yield Change(
-                Variant.GRADIENT_SCALE,
-                f"gradient scale ({name})",
-                "mean",
-                f"sum of {count}",
-                Knobs(gradient_scale=float(count)),
-            )
+            knobs = Knobs(gradient_scale=float(count))
+            yield Change(variant, setting, "averaged", f"summed over {count}", knobs)

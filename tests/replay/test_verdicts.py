@@ -145,9 +145,9 @@ KEPT_BY = {
     "unstable_loss_function": Variant.RATE_THIRD,
 }
 BROUGHT_ABOUT_BY = {
-    "accumulation_not_divided": Variant.GRADIENT_SCALE,
+    "accumulation_not_divided": Variant.MICRO_BATCHES_SUMMED,
     "lost_optimizer_state": Variant.FRESH_MOMENTS,
-    "sum_over_ranks": Variant.GRADIENT_SCALE,
+    "sum_over_ranks": Variant.RANKS_SUMMED,
 }
 
 
