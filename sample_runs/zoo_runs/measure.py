@@ -85,7 +85,7 @@ def _judge(run: Watch, control: Watch, acts_at: int | None) -> tuple[str, int | 
     turned = int(np.argmin(calm))
     if _start(level) > 1.5 * start and end - control_end > SHARE * gain:
         return ("diverged" if end > start else "stalled"), int(step[0]), len(loss) // 10
-    if end - best > SHARE * gain and turned > 2:
+    if end - best > SHARE * gain + 0.5 * _noise(level) and turned > 2:
         outcome = "diverged" if end > 0.97 * start else "spiked_unrecovered"
         return outcome, *_before(step, level, turned + _rise(calm[turned:], best, end))
     if end > 1.05 * max(start, _start(level)):
