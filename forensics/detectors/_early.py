@@ -5,15 +5,23 @@ median lags behind and only a clear rise is flagged.
 """
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from forensics.detectors._robust import noise
 from forensics.detectors._trigger import Band
-from forensics.medians import median
+from forensics.medians import median, row_medians
 from forensics.run import Values
 
 RECENT = 5
 """In-band values that make the level."""
+FALL_RATIO = 10.0
+"""Factor over the last few points that a spike of a falling loss has at least."""
+FALL_WINDOW = 32
+FALL_POINTS = 20_000
+"""A longer log has a window of its own that is short against any fall."""
+MOST = 1_000
+"""Points looked at one by one."""
 
 
 def judge_early(
@@ -41,6 +49,34 @@ def judge_early(
             limits.flagged[i] = True
         else:
             calm.append(x)
+
+
+def judge_fall(value: Values, limits: Band, *, k: float, least: float) -> NDArray[np.bool_]:
+    """Flag in ``limits`` what leaves a loss that falls by powers of ten; shape (n,), True there.
+
+    The baseline of a window lags so far behind such a fall that a spike of a hundred times the
+    level lies inside the band. In logarithms the last few points are the level.
+
+    Args:
+        value: Shape (n,).
+        limits: Band that has been judged otherwise.
+        k: Height in standard deviations of ln(value) over the points before.
+        least: Least value that counts: near nothing, a multiple of it is nothing too.
+    """
+    found = np.zeros(len(value), np.bool_)
+    if not RECENT < len(value) <= FALL_POINTS or value.min() <= 0:
+        return found
+    logs = np.log(value)
+    level = row_medians(sliding_window_view(logs[:-1], RECENT))
+    high = (logs[RECENT:] - level >= np.log(FALL_RATIO)) & (value[RECENT:] >= least)
+    for i in np.flatnonzero(high & ~limits.flagged[RECENT:])[:MOST] + RECENT:
+        spread = noise(logs[max(0, i - FALL_WINDOW) : i])
+        base = float(level[i - RECENT])
+        if logs[i] - base >= k * spread:
+            found[i] = limits.flagged[i] = True
+            limits.median[i] = np.exp(base)
+            limits.sigma[i] = np.exp(base) * max(spread, 0.01)
+    return found
 
 
 def _recent_level(calm: NDArray[np.float64]) -> tuple[float, float]:

@@ -114,6 +114,12 @@ def name_of(config: Config, found: Flat) -> tuple[str, str]:
     ):
         if count and count > 1 and abs(found.level - log(count)) <= 0.05 * log(count):
             return kind, f"ln({count:,}) = {log(count):.3f}, chance among {count:,} {noun}"
+    tokens = config.vocab_size
+    if tokens and tokens > 1 and 0.5 * log(tokens) <= found.level < log(tokens):
+        return "token_entropy", (
+            f"{found.level / log(tokens):.0%} of ln({tokens:,}) = {log(tokens):.3f}: about what "
+            "token frequencies alone would give"
+        )
     if config.num_classes and 0 < found.level < log(config.num_classes):
         return "label_entropy", (
             f"below ln({config.num_classes:,}) = {log(config.num_classes):.3f}: what predicting "

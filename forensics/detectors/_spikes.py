@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
-from forensics.detectors._early import RECENT, judge_early
+from forensics.detectors._early import RECENT, judge_early, judge_fall
 from forensics.detectors._movers import first_mover
 from forensics.detectors._robust import noise, stretches
 from forensics.detectors._trigger import Band, Excursion, band, excursions
@@ -20,6 +20,8 @@ from forensics.timeline import Timeline
 
 LASTING_POINTS = 5
 """Excursions of this many points are no matter of a single value's tail."""
+NOTHING = 0.003
+"""Share of the first loss below which no spike of a loss that falls by powers of ten is told."""
 ENOUGH_FOR_TAIL = 24
 SHORT_RUN = 300
 """Runs of fewer points use the short window and height (signatures §3)."""
@@ -60,6 +62,7 @@ def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
     # A few dozen points give no baseline: the steep start would still be in every window.
     early = len(value) if len(value) < 2 * span else span // 2
     judge_early(value, limits, until=early, k=height, rise=rule.early_rise)
+    fallen = judge_fall(value, limits, k=height, least=NOTHING * float(median(value[:RECENT])))
     gap = max(rule.merge_steps, 2.0 * timeline.interval)
     found = excursions(step, value, limits, merge=gap, settle=max(1, min(16, len(value) // 20)))
     limit = max(rule.slow_steps, rule.slow_points * timeline.interval)
@@ -69,7 +72,11 @@ def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
         _episode(timeline, step, value, event, (rule.fast_steps, limit, rule.slow_share), calm=calm)
         for event in found
         if value[event.peak] - event.baseline >= rule.mild * max(abs(event.baseline), 1e-3)
-        and (event.points >= LASTING_POINTS or value[event.peak] - event.baseline >= tail)
+        and (
+            event.points >= LASTING_POINTS
+            or value[event.peak] - event.baseline >= tail
+            or fallen[event.onset]
+        )
         and not _low_start(value, event)
     )
 

@@ -16,6 +16,7 @@ from forensics.detectors._robust import (
     block_medians,
     noise,
     rolling_median,
+    thinned,
     window_for,
 )
 from forensics.detectors._spikes import ORDINARY, SpikeRule, find_spikes
@@ -27,6 +28,10 @@ from forensics.timeline import Timeline
 
 Z90 = 1.2816
 """90th percentile of the standard normal."""
+BACK = 0.85
+"""Share of the first losses at which all that was learned is lost."""
+NEVER_LEARNED, SMALL_RISE = 0.95, 1.3
+"""Best level over the first one of a run that learned nothing, and last one that is no blow-up."""
 WIDE = 30.0
 """Largest loss over the first one from which levels are compared as logarithms."""
 
@@ -39,6 +44,8 @@ class _Levels:
     """Position of the lowest level."""
     error: float
     """Standard error of a level."""
+    calm_error: float
+    """The same around the best level alone, where no first fall adds to it."""
     initial: float
     final: float
     logarithmic: bool
@@ -71,6 +78,8 @@ def detect(
     rise: float = 0.05,
     drop_lost: float = 0.5,
     sawtooth: float = 1.5,
+    near_zero: float = 0.1,
+    of_learned: float = 0.05,
     rule: SpikeRule = ORDINARY,
 ) -> list[Episode]:
     """Find a divergence; at most one, since it lasts to the end.
@@ -83,6 +92,8 @@ def detect(
         rise: Share of the best level that it must lie above it as well.
         drop_lost: Share of everything learned that, once lost, needs no steady rise as proof.
         sawtooth: Factor by which the rise must exceed every earlier rise that came back.
+        near_zero: Best level, as a share of the first, below which a multiple of it is nothing.
+        of_learned: Share of everything learned that must be lost again there.
         rule: What a spike is: the thresholds of ``loss_spike``.
     """
     step, value = finite_loss(timeline)
@@ -91,16 +102,22 @@ def detect(
     levels = _levels(step, value, window)
     lost = levels.final - levels.lowest
     learned = levels.initial - levels.lowest
-    if lost <= max(errors * levels.error, levels.margin(rise)):
+    undone = _undone(value)
+    if lost <= max(errors * levels.error, levels.margin(rise)) and not undone:
+        return []
+    tiny = not levels.logarithmic and levels.lowest < near_zero * levels.initial
+    if tiny and lost < of_learned * learned:
         return []
     spike = _last_unrecovered(timeline, rule)
     above_earlier = lost > sawtooth * _largest_recovered_rise(levels)
-    gone = levels.final >= levels.initial or (
-        learned > 0 and lost >= drop_lost * learned and above_earlier
+    gone = (
+        undone
+        or levels.final >= levels.initial
+        or (learned > 0 and lost >= drop_lost * learned and above_earlier)
     )
     if not gone and not _stayed_up(timeline, spike) and not (above_earlier and _steady(levels)):
         return []
-    return [_episode(timeline, spike, step, levels)]
+    return [_episode(timeline, spike, levels)]
 
 
 def _stayed_up(timeline: Timeline, spike: Episode | None) -> bool:
@@ -113,6 +130,23 @@ def _stayed_up(timeline: Timeline, spike: Episode | None) -> bool:
     return spike.ending is Ending.DIVERGED or bool(
         spike.details["ratio"] >= 1.5 or first_mover(timeline, spike.onset_step + 1)
     )
+
+
+def _undone(value: Values, *, points: int = 20) -> bool:
+    """True where what was learned at first is lost for most of the rest.
+
+    Either the first loss was never seen again, or the loss swings so widely that it has no noise
+    to measure a rise against: down to a quarter of the first losses, and the last half above them.
+    """
+    if len(value) < points:
+        return False
+    thin = thinned(value, 4096)
+    first, half = median(value[: max(1, len(value) // 50)]), len(thin) // 2
+    after = median(thin[half:])
+    if first <= 0 or after < BACK * first:
+        return False
+    low = float(np.min(rolling_median(thin[:half], max(5, len(thin) // 100))))
+    return low < 0.25 * first or float(np.quantile(thin[1:], 0.1)) > 2.0 * float(value[0]) > 0
 
 
 def _levels(step: Steps, value: Values, window: int) -> _Levels:
@@ -128,6 +162,8 @@ def _levels(step: Steps, value: Values, window: int) -> _Levels:
     # Noise with an upper tail (two levels, rare hard batches) that differences do not show;
     # measured before the rise, which is no noise.
     calm = (thin - middle)[: max(best + width, len(thin) // 4)]
+    local = slice(max(0, best - 2 * width), best + width + 1)
+    quiet = max(noise(thin[local]), float(np.quantile((thin - middle)[local], 0.9)) / Z90)
     sigma = max(sigma, float(np.quantile(calm, 0.9)) / Z90)
     tail = max(1, min(width, len(thin) // 5))
     head = max(1, min(width, len(thin) // 50))
@@ -136,6 +172,7 @@ def _levels(step: Steps, value: Values, window: int) -> _Levels:
         middle,
         best,
         float(MEDIAN_ERROR * sigma / np.sqrt(width)),
+        float(MEDIAN_ERROR * min(quiet, sigma) / np.sqrt(width)),
         median(thin[:head]),
         median(thin[-tail:]),
         logarithmic,
@@ -156,9 +193,10 @@ def _steady(levels: _Levels) -> bool:
     return held and len(after) >= max(5, len(levels.median) // 20)
 
 
-def _episode(timeline: Timeline, spike: Episode | None, step: Steps, levels: _Levels) -> Episode:
+def _episode(timeline: Timeline, spike: Episode | None, levels: _Levels) -> Episode:
+    step, value = finite_loss(timeline)
     from_start = levels.best == 0 or levels.lowest >= levels.initial
-    onset = _onset(levels, spike)
+    onset = _onset(levels, spike, step, value)
     if spike is not None and onset == spike.onset_step:
         mover, mover_step = spike.first_mover, spike.first_mover_step
     else:
@@ -201,15 +239,31 @@ def _final(timeline: Timeline, levels: _Levels, spike: Episode | None) -> float:
     return max(levels.loss(levels.final), median(after[-max(1, len(after) // 3) :]))
 
 
-def _onset(levels: _Levels, spike: Episode | None) -> int:
+def _onset(levels: _Levels, spike: Episode | None, step: Steps, value: Values) -> int:
     """A spike that ends the run began where it did, unless the level had risen before.
 
-    Before: by a fifth of all that it rose in the end.
+    Before: by a fifth of all that it rose in the end, or without a jump, so that the spike is only
+    where a steady climb left the band.
     """
-    if spike is None:
+    best, final = levels.loss(levels.lowest), levels.loss(levels.final)
+    initial = levels.loss(levels.initial)
+    if best >= NEVER_LEARNED * initial > 0 and final <= SMALL_RISE * initial:
+        return int(levels.step[0])
+    if spike is None or _climbed(step, value, spike):
         return _drift_onset(levels, 0.0)
     highest = max(levels.final, levels.level(max(spike.peak_value or 0.0, 1e-300)))
     return min(spike.onset_step, _drift_onset(levels, 0.2 * (highest - levels.lowest)))
+
+
+def _climbed(step: Steps, value: Values, spike: Episode) -> bool:
+    """True where the first point of a spike makes less than half of the way up from the baseline.
+
+    The one before it, still in band, had then come most of the way.
+    """
+    at = int(np.searchsorted(step, spike.onset_step))
+    if at == 0 or spike.baseline is None:
+        return False
+    return bool(value[at] - value[at - 1] < 0.5 * (value[at] - spike.baseline))
 
 
 def _last_unrecovered(timeline: Timeline, rule: SpikeRule) -> Episode | None:
@@ -221,7 +275,7 @@ def _last_unrecovered(timeline: Timeline, rule: SpikeRule) -> Episode | None:
 def _drift_onset(levels: _Levels, least: float) -> int:
     """First level above the best, by noise or by ``least``, after the last time it was there."""
     after = levels.median[levels.best :]
-    margin = max(3.0 * levels.error, levels.margin(0.01), least)
+    margin = max(3.0 * levels.calm_error, levels.margin(0.01), least)
     low = np.flatnonzero(after <= after[0] + margin)
     start = levels.best + (int(low[-1]) + 1 if len(low) else 0)
     return int(levels.step[min(start, len(levels.step) - 1)])

@@ -1,8 +1,11 @@
 """Non-finite values: NaN or infinity in what was logged, and how long they stayed.
 
 Isolated points with finite neighbours are a bad batch or a skipped step; a run that stays
-non-finite to its last row is lost.
+non-finite to its last row is lost. A validation loss that was never finite while training was is
+that of a set without a sample, or of a sum that is not the training's: told, but no failure.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from forensics.run import Config
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
 
+CALM_POINTS = 5
 WATCHED = (Signal.TRAIN_LOSS, Signal.GRAD_NORM, Signal.EVAL_LOSS)
 
 
@@ -25,6 +29,7 @@ def detect(
     *,
     persistent_share: float = 0.5,
     start_share: float = 0.01,
+    calm_share: float = 0.1,
 ) -> list[Episode]:
     """Find non-finite points of loss, gradient norm and validation loss.
 
@@ -35,39 +40,50 @@ def detect(
             included, has not recovered.
         start_share: An onset within this share of the run, or within its first log interval,
             counts as 'at the start'.
+        calm_share: So long a stretch of finite points, as a share of the log, parts what a scaler
+            skipped now and then from what never came back.
     """
+    shares = _Shares(persistent_share, start_share, calm_share)
     episodes: list[Episode] = []
     for signal in WATCHED:
         track = timeline.get(signal)
         if track is not None:
-            episodes += _of_track(timeline, track, persistent_share, start_share)
-    episodes += _of_components(timeline, persistent_share, start_share)
+            episodes += _of_track(timeline, track, shares)
+    episodes += _of_components(timeline, shares)
     return episodes
 
 
-def _of_track(
-    timeline: Timeline, track: Track, persistent_share: float, start_share: float
-) -> list[Episode]:
+@dataclass(frozen=True)
+class _Shares:
+    """The thresholds of `detect`."""
+
+    persistent: float
+    start: float
+    calm: float
+
+
+def _of_track(timeline: Timeline, track: Track, shares: _Shares) -> list[Episode]:
     bad = ~track.finite
     if not bad.any():
         return []
     positions = np.flatnonzero(bad)
-    stays = _stays_from(bad, persistent_share)
+    stays = _stays_from(bad, shares)
     groups = [positions[positions < stays], positions[positions >= stays]]
     return [
-        _episode(timeline, track, group, group[0] >= stays, start_share)
+        _episode(timeline, track, group, group[0] >= stays, shares.start)
         for group in groups
         if len(group)
     ]
 
 
-def _stays_from(bad: NDArray[np.bool_], share: float) -> int:
+def _stays_from(bad: NDArray[np.bool_], shares: _Shares) -> int:
     """First bad position from which the log stays non-finite; n where it comes back."""
     if not bad[-1]:
         return len(bad)
     reverse = np.cumsum(bad[::-1]) / np.arange(1, len(bad) + 1)
-    held = (reverse[::-1] >= share) & bad
-    return int(np.argmax(held))
+    positions = np.flatnonzero((reverse[::-1] >= shares.persistent) & bad)
+    calm = np.diff(positions) > max(CALM_POINTS, shares.calm * len(bad))
+    return int(positions[np.flatnonzero(calm)[-1] + 1] if calm.any() else positions[0])
 
 
 def _episode(
@@ -83,7 +99,8 @@ def _episode(
     values = track.value[group]
     before = track.value[:first][track.finite[:first]]
     span = timeline.last_step - timeline.first_step
-    lost = persistent and track.signal is not Signal.GRAD_NORM
+    never = track.signal is Signal.EVAL_LOSS and len(group) == len(track)
+    lost = persistent and track.signal is not Signal.GRAD_NORM and not never
     back = None if persistent or group[-1] + 1 >= len(track) else int(track.step[group[-1] + 1])
     return Episode(
         EpisodeKind.NON_FINITE,
@@ -109,14 +126,12 @@ def _episode(
     )
 
 
-def _of_components(
-    timeline: Timeline, persistent_share: float, start_share: float
-) -> list[Episode]:
+def _of_components(timeline: Timeline, shares: _Shares) -> list[Episode]:
     """A component of the loss that stays non-finite where no total loss shows it."""
     if Signal.TRAIN_LOSS in timeline.tracks:
         return []
     parts = [t for t in timeline.others if t.signal is Signal.LOSS_COMPONENT]
-    found = [e for t in parts for e in _of_track(timeline, t, persistent_share, start_share)]
+    found = [e for t in parts for e in _of_track(timeline, t, shares)]
     return sorted(found, key=lambda e: e.onset_step)[:1]
 
 

@@ -1,8 +1,11 @@
 """Plateau: the training loss never fell to speak of, or stopped far from done without a spike.
 
 A flat loss is often just the end of a healthy run, so a plateau is a failure only where the run
-never left chance, or where it stopped within its first part and validation agrees.
+never left chance, where it stopped within its first part and validation agrees, or where its level
+is known to be a poor one (`_floors`).
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from forensics.detectors._context import (
     last_before,
 )
 from forensics.detectors._facts import learning_rate_facts
+from forensics.detectors._floors import poor_floor
 from forensics.detectors._levels import (
     Flat,
     at_chance,
@@ -63,6 +67,8 @@ def detect(
     step, value = finite_loss(timeline)
     if len(value) < points or is_reinforcement(timeline) or is_adversarial(timeline):
         return []
+    if _warming_up(timeline, config, step):
+        return []
     found = (
         (flat_as_a_whole(value) if never_fell(value, never) else None)
         or at_chance(config, value)
@@ -70,17 +76,39 @@ def detect(
     )
     guess = left_guessing(timeline, config, step, value, found, early, rule)
     found = guess or found
-    if found is None or _warming_up(timeline, config, step) or others_improve(timeline):
+    flat_out = _flat_out(timeline, config, step, found, guess, (never, early, far, least_rate))
+    if flat_out is not None:
+        stuck = flat_out.improvement + flat_out.doubt < never or guess is not None
+        learned = not stuck or _fine_tuned(config, value, flat_out)
+        if not learned or _confirmed(timeline, config, fine_tune_lr):
+            return [_episode(timeline, config, step, flat_out, stuck=stuck, sure=True)]
+    floor = poor_floor(timeline, config, step, value)
+    if floor is not None and not _rate_is_low(timeline, int(step[floor.start]), least_rate):
+        return [_episode(timeline, config, step, floor, stuck=floor.start == 0, sure=True)]
+    if flat_out is None:
         return []
+    return [_episode(timeline, config, step, flat_out, stuck=stuck, sure=False)]
+
+
+def _flat_out(
+    timeline: Timeline,
+    config: Config,
+    step: Steps,
+    found: Flat | None,
+    guess: Flat | None,
+    limits: tuple[float, float, float, float],
+) -> Flat | None:
+    """The flat stretch, if it never fell or stopped early and nothing else shows progress."""
+    never, early, far, least_rate = limits
+    if found is None or others_improve(timeline):
+        return None
     stuck = found.improvement + found.doubt < never or guess is not None
     span = max(1, int(step[-1] - step[0]))
     soon = (int(step[found.start]) - int(step[0])) / span <= early
     stopped = soon and found.level >= far * found.initial > 0
     if not (stuck or stopped) or _rate_is_low(timeline, int(step[found.start]), least_rate):
-        return []
-    learned = not stuck or _fine_tuned(config, value, found)
-    sure = not learned or _confirmed(timeline, config, fine_tune_lr)
-    return [_episode(timeline, config, step, found, stuck=stuck, sure=sure)]
+        return None
+    return replace(found, start=0) if stuck and guess is None else found
 
 
 def _warming_up(timeline: Timeline, config: Config, step: Steps) -> bool:

@@ -54,8 +54,7 @@ def detect(
     if found is None and _far_from_learning(timeline, step, value, first, last, far):
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "gap_from_start", near, len(value) - 1)
-    improves = float(value.min()) < (1.0 - closing) * float(value[0])
-    if found is None and not improves and float(value.min()) >= first:
+    if found is None and float(value.min()) >= first and not _follows(value, first, last, closing):
         # Never better than the untrained model on training data: nothing carries over.
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "flat", near, len(value) - 1)
@@ -109,6 +108,18 @@ def _far_from_learning(
     _, accuracy = finite_of(timeline, Signal.EVAL_ACCURACY)
     rises = len(accuracy) >= 3 and float(accuracy[-1]) > 1.2 * float(accuracy[0]) + 0.01
     return fall < 0.5 * float(np.log(first / last)) and not rises
+
+
+def _follows(value: Values, first: float, last: float, closing: float) -> bool:
+    """True where validation gets better with training, be it in another unit.
+
+    Better than by ``closing`` at its end as well as at its best: one that comes back up did not.
+    """
+    end = median(value[-max(1, len(value) // 4) :])
+    if max(float(value.min()), 0.0) >= (1.0 - closing) * float(value[0]) or last <= 0 or end <= 0:
+        return False
+    fell = float(np.log(value[0] / end))
+    return fell >= max(closing, 0.25 * float(np.log(first / last)))
 
 
 def _near(step: Steps, train: Values, at: int) -> float:

@@ -17,6 +17,9 @@ from forensics.signals import Signal
 LEAST_SPIKE = 1.2
 """A spike that is told as one; smaller ones are noise in a quiet log."""
 
+NEVER = 0.15
+"""A loss that lost less than this share of its first level never fell to speak of."""
+
 
 def diverged(episodes: Sequence[Episode]) -> Judgement | None:
     found = [
@@ -103,8 +106,12 @@ def _divergence(episode: Episode, episodes: Sequence[Episode]) -> Judgement:
 
 
 def _explained_by_data(divergence: Episode, episodes: Sequence[Episode]) -> bool:
-    """A single step up that validation on fixed data does not share: the data changed."""
-    return any(
+    """A single step up that validation on fixed data does not share: the data changed.
+
+    A loss back where training began is not explained by that.
+    """
+    d = divergence.details
+    return d["final"] < d["initial"] and any(
         e.kind is EpisodeKind.LEVEL_SHIFT
         and e.details["direction"] == "up"
         and e.details["validation_moved"] is False
@@ -121,7 +128,12 @@ def stalled(episodes: Sequence[Episode]) -> Judgement | None:
         return None
     flat = found[0]
     d = flat.details
-    what = "never fell to speak of" if d["from_start"] else "stopped falling early"
+    what = "stopped falling early"
+    if d["from_start"]:
+        never = d["improvement"] < NEVER
+        what = (
+            "never fell to speak of" if never else "was far off at first and far from done at last"
+        )
     reason = (
         f"the loss {what}: {d['level']:.4g} from step {flat.onset_step:,} on ({d['level_name']})"
     )
