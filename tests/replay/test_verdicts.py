@@ -120,6 +120,7 @@ def test_table(results, capsys):
 REPRODUCED = (
     "bad_batch",
     "fp16_overflow",
+    "gradient_clipping_missing",
     "hard_but_valid_batch",
     "labels_all_masked",
     "lr_too_high",
@@ -131,6 +132,7 @@ NOT_REPRODUCED = ("accumulation_not_divided", "bit_flip", "lost_optimizer_state"
 REMOVED_BY = {
     "bad_batch": Variant.SKIP_BATCH,
     "fp16_overflow": Variant.FLOAT32,
+    "gradient_clipping_missing": Variant.CLIP_ONE,
     "hard_but_valid_batch": Variant.SKIP_BATCH,
     "labels_all_masked": Variant.SKIP_BATCH,
     "lr_too_high": Variant.RATE_THIRD,
@@ -139,6 +141,7 @@ REMOVED_BY = {
 }
 KEPT_BY = {
     "bad_batch": Variant.RATE_TENTH,
+    "gradient_clipping_missing": Variant.SKIP_BATCH,
     "hard_but_valid_batch": Variant.RATE_TENTH,
     "labels_all_masked": Variant.CLIP_ONE,
     "lr_too_high": Variant.SKIP_BATCH,
