@@ -95,8 +95,9 @@ def gradient_quiet_after(case: Case) -> Seen:
         return Seen(None, "Needs gradient norms from before and after the onset.")
     was, now = (median(n.value[-16:]) for n in norms if n is not None)
     low, high = (median(v.value[-16:]) for v in losses if v is not None)
+    shrank = now < (0.6 if high < 3 * low else 1.0) * was
     return Seen(
-        high > 1.3 * low and now < 0.6 * was,
+        high > 1.3 * low and shrank,
         f"The loss went from {number(low)} to {number(high)} and the gradient norm from "
         f"{number(was)} to {number(now)} ({times(now / was if was else np.inf)}).",
     )

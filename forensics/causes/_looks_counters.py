@@ -21,6 +21,8 @@ def optimizer_counter_restarted(case: Case) -> Seen:
         if text := lost_steps(case, checkpoint):
             return saved.seen(True, text, (_counted(checkpoint),))
     last = found[-1]
+    if case.timeline.resumes and _counted(last) <= max(r.step for r in case.timeline.resumes):
+        return saved.seen(None, "Needs a checkpoint from after the resume (scan it).")
     steps = (last.state.optimizer_steps or (0, 0))[1]
     return saved.seen(
         False,

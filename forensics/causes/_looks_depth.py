@@ -36,6 +36,26 @@ def moments_explode(case: Case, ratio: float = 70.0) -> Seen:
     )
 
 
+def only_decay_moves(case: Case, room: float = 0.02) -> Seen:
+    """The earlier half of the layers shrinks by one and the same share: no gradient reaches it."""
+    for pair in reversed(saved.pairs(case)):
+        ways = [
+            w.relative
+            for w in pair.weights
+            if _is_matrix(w.shape) and w.relative == w.relative and w.moved > 0
+        ]
+        earlier = ways[: len(ways) // 2]
+        if len(earlier) < 2:
+            continue
+        low, high = min(earlier), max(earlier)
+        return saved.seen(
+            0 < high <= (1 + room) * low and high < 0.5,
+            f"From {pair.earlier} to {pair.later} the first {len(earlier):,} matrices moved by "
+            f"{number(low)} to {number(high)} of themselves; weight decay alone moves all alike.",
+        )
+    return saved.seen(None, "Needs the weights of two checkpoints (scan them).")
+
+
 def all_silent(case: Case, share: float = 0.8) -> Seen:
     """Between two checkpoints nearly all matrices had not one gradient, though the run went on.
 

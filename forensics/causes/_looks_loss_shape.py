@@ -5,6 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
+from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._wording import at_step, count, listing, number, percent, times
 from forensics.findings import Ending, EpisodeKind
 from forensics.medians import median
@@ -119,6 +120,8 @@ def pretrained_at_chance(case: Case) -> Seen:
     """A run that says it starts from pretrained weights starts with the loss of a guess."""
     if case.config.pretrained is None:
         return Seen(None, "Needs to know whether training starts from pretrained weights.")
+    if not case.config.vocab_size:
+        return Seen(None, "Needs a language model: a new head for new classes starts at chance.")
     seen = initial_at_chance(case)
     return Seen(case.config.pretrained and seen.holds, seen.text) if seen.holds else seen
 
@@ -183,6 +186,8 @@ def validation_frozen(case: Case) -> Seen:
         return Seen(None, "Needs the validation loss of at least three checkpoints.")
     spread, level = float(np.ptp(found.value)), median(np.abs(found.value))
     frozen = spread <= 1e-6 * max(level, 1e-12)
+    if not frozen and batchnorm_used(case).holds:
+        return Seen(None, "Needs the weights: running statistics move validation without them.")
     if frozen:
         return Seen(
             True, f"All {len(found):,} validation losses are {number(level)}, without change."

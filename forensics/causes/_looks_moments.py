@@ -5,6 +5,7 @@ from math import isfinite
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
+from forensics.causes._looks_counters import optimizer_counter_restarted
 from forensics.causes._wording import count, number, percent
 from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair
 
@@ -50,6 +51,19 @@ def impossible_moments(checkpoint: CheckpointFacts) -> str:
 def second_moment_reset(case: Case) -> Seen:
     """In most tensors v fell faster than beta2 lets it: the state was started anew."""
     return _fell(case, widely=True)
+
+
+def second_moment_cut(case: Case) -> Seen:
+    """The second moment fell as if begun anew, but the optimizer's counter went on.
+
+    The state was restored, and its numbers were not those that had been saved.
+    """
+    fell, anew = second_moment_reset(case), optimizer_counter_restarted(case)
+    if fell.holds is None or anew.holds is None:
+        return saved.seen(None, "")
+    if not fell.holds:
+        return fell
+    return saved.seen(anew.holds is False, f"{fell.text} {anew.text}")
 
 
 def second_moment_swapped(case: Case) -> Seen:

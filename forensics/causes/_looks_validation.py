@@ -144,6 +144,21 @@ def validation_better(case: Case, share: float = 0.97) -> Seen:
     return Seen(seen.holds, seen.text)
 
 
+def validation_accuracy_better(case: Case, more: float = 0.15) -> Seen:
+    """More of the validation is right than of the training data: its labels are cleaner."""
+    signals = (Signal.TRAIN_ACCURACY, Signal.EVAL_ACCURACY)
+    train, held_out = (facts.points(case.track(s)) for s in signals)
+    if train is None or held_out is None or len(held_out) < 3 or len(train) < 6:
+        return Seen(None, "Needs the accuracy on training and on validation data.")
+    shares = [float(np.median(t.value[-len(t) // 3 :])) for t in (train, held_out)]
+    unit = 100.0 if max(shares) > 1.5 else 1.0
+    return Seen(
+        shares[1] >= shares[0] + more * unit,
+        f"In the last third {percent(shares[0] / unit)} of the training samples are right and "
+        f"{percent(shares[1] / unit)} of the validation samples.",
+    )
+
+
 def validation_falls_smoothly(case: Case, share: float = 0.8) -> Seen:
     """Nearly every validation is better than the one before."""
     found = facts.points(case.track(Signal.EVAL_LOSS))

@@ -2,6 +2,7 @@
 
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
+from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._wording import count, number, percent
 from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, WeightChange
@@ -95,7 +96,9 @@ def weights_shrank(case: Case, share: float = 0.3) -> Seen:
         return saved.seen(None, "Needs the weights of two checkpoints (scan them).")
     first, last = ends
     before, after = _norm(first), _norm(last)
-    if not before:
+    pull = (case.config.weight_decay or 0.0) * (facts.highest_lr(case) or 0.0)
+    if not before or pull * (first.step or 0) > 1:
+        # What shrinks to a third in 1 / (rate x decay) steps had shrunk before the first save.
         return saved.NOTHING_TO_SEE
     return saved.seen(
         after <= (1 - share) * before,

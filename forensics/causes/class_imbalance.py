@@ -35,6 +35,7 @@ from forensics.causes._looks_learning import (
 )
 from forensics.causes._looks_learning_rate import lr_zero
 from forensics.causes._looks_loss_shape import plateau_level, validation_frozen
+from forensics.causes._looks_model import reads_tokens
 from forensics.causes._looks_outcome import explains
 from forensics.findings import Outcome
 
@@ -65,7 +66,7 @@ CAUSE = Cause(
     "class.",
     clues=(
         *explains((Outcome.STALLED,), (Outcome.VALIDATION_FAILED,)),
-        Clue("at_label_entropy", plateau_level("label_entropy"), STRONG, group="level"),
+        Clue("at_label_entropy", plateau_level("label_entropy"), MODERATE, group="level"),
         Clue("below_chance", rests_below_chance, STRONG, -STRONG, group="level"),
         Clue(
             "at_uniform_guess",
@@ -73,19 +74,20 @@ CAUSE = Cause(
             -STRONG,
             group="level",
         ),
-        Clue("accuracy_flat", accuracy_high_and_flat, STRONG, -MODERATE, group="accuracy"),
+        Clue("accuracy_flat", accuracy_high_and_flat, STRONG, group="accuracy"),
         Clue(
             "costs_like_frequencies",
             costs_like_frequencies,
             STRONG + MODERATE,
-            -WEAK,
+            -STRONG,
             group="accuracy",
         ),
         Clue("accuracy_at_chance", accuracy_at_chance, -STRONG, group="accuracy"),
         Clue("validation_frozen", validation_frozen, WEAK),
         Clue("gradient_negligible", gradient_negligible, -MODERATE),
         Clue("rate_zero", lr_zero, -STRONG),
-        Clue("labels_unbalanced", classes_unbalanced, STRONG, -MODERATE),
+        Clue("labels_unbalanced", classes_unbalanced, STRONG, -STRONG),
+        Clue("reads_tokens", reads_tokens, -STRONG),
     ),
     verify=_verify,
     fix=_fix,

@@ -29,7 +29,11 @@ from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning import accuracy_capped, accuracy_high_and_flat
 from forensics.causes._looks_loss_shape import fell_first, plateau_level
 from forensics.causes._looks_outcome import explains
-from forensics.causes._looks_validation import smoothed_labels, validation_better
+from forensics.causes._looks_validation import (
+    smoothed_labels,
+    validation_accuracy_better,
+    validation_better,
+)
 from forensics.findings import Outcome
 
 
@@ -58,16 +62,23 @@ CAUSE = Cause(
     claim="A share of the labels is wrong, which keeps the loss on a level above zero.",
     clues=(
         *explains((Outcome.STALLED,), (Outcome.OVERFIT, Outcome.VALIDATION_FAILED)),
-        Clue("fell_first", fell_first, MODERATE, -STRONG, group="progress"),
+        Clue("fell_first", fell_first, WEAK, -STRONG, group="progress"),
         Clue(
             "rests_on_guessing",
-            plateau_level("ln_classes", "ln_vocab", "label_entropy", "initial", "post_jump"),
+            plateau_level("ln_classes", "ln_vocab", "initial", "post_jump"),
             -STRONG,
             group="progress",
         ),
         Clue("accuracy_capped", accuracy_capped, MODERATE, -MODERATE, group="accuracy"),
         Clue("accuracy_flat", accuracy_high_and_flat, -STRONG, group="accuracy"),
         Clue("validation_better", validation_better, STRONG, -WEAK, group="validation"),
+        Clue(
+            "validation_accuracy",
+            validation_accuracy_better,
+            STRONG + MODERATE,
+            -WEAK,
+            group="validation",
+        ),
         Clue("smoothed", smoothed_labels, -MODERATE),
         Clue("gradient_alive", gradient_alive, WEAK, -STRONG),
     ),

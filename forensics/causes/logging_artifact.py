@@ -28,6 +28,7 @@ from forensics.case import Case
 from forensics.causes import _looks_logging as logs
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_scaling import first_loss_is_multiple
 from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
 
@@ -69,6 +70,7 @@ CAUSE = Cause(
         Clue("not_measured", logs.not_measured, WEAK, group="mark"),
         Clue("lasting_damage", logs.lasting_damage, -DECISIVE),
         Clue("no_mark", logs.any_mark, 0.0, -STRONG, group="none"),
+        Clue("first_is_multiple", first_loss_is_multiple, -STRONG),
     ),
     verify=_verify,
     fix=_fix,

@@ -37,7 +37,8 @@ from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_counters import settings_differ
-from forensics.causes._looks_moments import bound_broken, second_moment_swapped
+from forensics.causes._looks_damage import value_stands_out
+from forensics.causes._looks_moments import bound_broken, second_moment_cut, second_moment_swapped
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import BROKE, before_any_update, explains
 from forensics.causes._looks_resume import (
@@ -79,7 +80,7 @@ CAUSE = Cause(
     prior=0.1,
     claim="The optimizer continued with moments that do not belong to the weights it updates.",
     clues=(
-        *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
+        *explains((*BROKE, Outcome.SPIKED_RECOVERED)),
         Clue("resumed", resumed, 0.0, -MODERATE, group="resume"),
         Clue("soon_after_resume", soon_after_resume, MODERATE, -STRONG, group="resume"),
         Clue("jump_at_resume", jumped_up_at_resume, STRONG, -WEAK, group="jump"),
@@ -91,7 +92,9 @@ CAUSE = Cause(
         Clue("before_any_update", before_any_update, -STRONG),
         Clue("bound_broken", bound_broken, DECISIVE + STRONG, -WEAK, group="moments"),
         Clue("second_moment_swapped", second_moment_swapped, DECISIVE, group="moments"),
+        Clue("second_moment_cut", second_moment_cut, DECISIVE, group="moments"),
         Clue("settings_differ", settings_differ, MODERATE),
+        Clue("value_stands_out", value_stands_out, MODERATE),
     ),
     verify=_verify,
     fix=_fix,

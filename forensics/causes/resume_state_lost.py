@@ -31,7 +31,8 @@ from forensics.case import Case
 from forensics.causes import _looks_resume as resume
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_counters import optimizer_counter_restarted
-from forensics.causes._looks_moments import second_moment_reset
+from forensics.causes._looks_damage import value_stands_out
+from forensics.causes._looks_moments import bound_broken, second_moment_cut, second_moment_reset
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_state import lost_state_brings_it
 from forensics.causes._looks_spike import gradient_built_up
@@ -89,7 +90,11 @@ CAUSE = Cause(
         Clue("rate_went_on", resume.rate_went_on, MODERATE, -STRONG),
         Clue("said_so", says(TextKind.OPTIMIZER_NOT_RESTORED), DECISIVE),
         Clue("gradient_built_up", gradient_built_up, -MODERATE),
-        Clue("counter_restarted", optimizer_counter_restarted, DECISIVE, -MODERATE, group="state"),
+        Clue("moments_impossible", bound_broken, -STRONG),
+        # Adam with empty moments moves a weight by at most the learning rate.
+        Clue("value_stands_out", value_stands_out, -STRONG),
+        Clue("counter_restarted", optimizer_counter_restarted, DECISIVE, -STRONG, group="state"),
+        Clue("second_moment_cut", second_moment_cut, -DECISIVE, group="state"),
         Clue("second_moment_reset", second_moment_reset, STRONG, group="state"),
         proof("replay", lost_state_brings_it),
     ),

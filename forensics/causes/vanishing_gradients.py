@@ -36,7 +36,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
-from forensics.causes._looks_depth import moments_vanish
+from forensics.causes._looks_depth import moments_vanish, only_decay_moves
 from forensics.causes._looks_gradients import gradient_alive, gradient_negligible, gradient_tiny
 from forensics.causes._looks_initial import units_alike
 from forensics.causes._looks_layers import layers_vanish
@@ -109,6 +109,7 @@ CAUSE = Cause(
         Clue("rate_decayed_early", lr_decayed_early, -STRONG, group="rate"),
         Clue("repeated_spikes", repeated_events, -MODERATE),
         Clue("first_layers_still", first_layers_still, STRONG, -MODERATE, group="moved"),
+        Clue("only_decay_moves", only_decay_moves, DECISIVE, group="moved"),
     ),
     verify=_verify,
     fix=_fix,

@@ -35,7 +35,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_grew
 from forensics.causes._looks_loss_shape import drifted, repeated_events
-from forensics.causes._looks_outcome import early, explains
+from forensics.causes._looks_outcome import broke_early, explains
 from forensics.causes._looks_replay_rate import no_decay_removes
 from forensics.causes._looks_settings import weight_decay_extreme, weight_decay_high
 from forensics.causes._looks_updates import weights_shrink
@@ -91,7 +91,7 @@ CAUSE = Cause(
         Clue("drift", drifted, MODERATE, -MODERATE),
         Clue("repeated_spikes", repeated_events, -MODERATE),
         Clue("gradient_grew", gradient_grew, WEAK),
-        Clue("early", early, -MODERATE),
+        Clue("early", broke_early, -MODERATE),
         Clue("weights_shrank", weights_shrank, STRONG, -STRONG, group="shrank"),
         proof("replay", no_decay_removes),
     ),

@@ -68,7 +68,12 @@ CAUSE = Cause(
     clues=(
         *explains(
             (Outcome.STALLED, Outcome.DIVERGED),
-            rarely=(Outcome.SPIKED_UNRECOVERED, Outcome.VALIDATION_FAILED, Outcome.NON_FINITE),
+            rarely=(
+                Outcome.SPIKED_UNRECOVERED,
+                Outcome.VALIDATION_FAILED,
+                Outcome.NON_FINITE,
+                Outcome.HEALTHY,
+            ),
         ),
         Clue("first_loss_at_chance", initial_at_chance, 0.0, -DECISIVE, group="first"),
         Clue("pretrained_at_chance", pretrained_at_chance, DECISIVE, group="first"),

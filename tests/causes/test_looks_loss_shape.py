@@ -53,8 +53,13 @@ def test_the_first_loss_against_a_guess(first: float, far_above: bool, at_chance
 
 def test_a_guess_is_no_fault_unless_weights_were_to_be_loaded() -> None:
     for pretrained, holds in ((True, True), (False, False), (None, None)):
-        config = Config(num_classes=10, pretrained=pretrained)
+        config = Config(vocab_size=10, pretrained=pretrained)
         assert shape.pretrained_at_chance(make_case(loss=[2.3] * 3, config=config)).holds is holds
+
+
+def test_a_new_head_for_new_classes_starts_at_chance_in_health() -> None:
+    config = Config(num_classes=10, pretrained=True)
+    assert shape.pretrained_at_chance(make_case(loss=[2.3] * 3, config=config)).holds is None
 
 
 def test_levels_of_a_plateau() -> None:
