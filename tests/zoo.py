@@ -2,7 +2,8 @@
 
 DIR is what ``sample_runs/zoo.py make DIR`` wrote. ``--logs-only`` analyses copies without
 checkpoints and captured batches. ``python -m tests.zoo clues DIR`` counts, for each clue of each
-cause, among the runs of that cause and among the others, how often it held.
+cause, among the runs of that cause and among the others, how often it held. ``python -m tests.zoo
+calibrate DIR`` holds what was said against what was so; see `tests.zoo_calibration`.
 """
 
 import argparse
@@ -229,10 +230,11 @@ def looks(folder: Path) -> tuple[set[str], dict[tuple[str, str], bool | None]]:
     """The run's true causes, and (cause, clue) -> whether it held."""
     import forensics
     from forensics.causes import all_causes
+    from forensics.causes._completed import completed
 
     truth = json.loads((folder / "truth.json").read_text())
     with tempfile.TemporaryDirectory() as place:
-        case = forensics.analyze(without_truth(folder, Path(place), False)).verdict.case
+        case = completed(forensics.analyze(without_truth(folder, Path(place), False)).verdict.case)
         seen = {c.look: c.look(case).holds for cause in all_causes() for c in cause.clues}
     held = {(cause.name, c.name): seen[c.look] for cause in all_causes() for c in cause.clues}
     return {truth["cause"], *truth["accept"]}, held
@@ -271,6 +273,10 @@ def _counts(c: Count) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["calibrate"]:
+        from tests import zoo_calibration
+
+        return zoo_calibration.main(words[1:])
     clues = words[:1] == ["clues"]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("home", type=Path, help="folder that the zoo was made in")

@@ -20,6 +20,12 @@ from forensics.findings import Evidence, Hypothesis, Status
 UNEXPLAINED_NATS = 0.0
 """Score of 'none of these': a cause needs evidence beyond its prior to beat it."""
 SETTLED = "The replay settled it: nothing is left to test before the change is made."
+TEMPERATURE = 1.0
+"""Scores are divided by it: several clues that agree are seldom as independent as they are weighed.
+
+Fitted to the labelled runs of the zoo's tuning part, never to the measured one:
+``python -m tests.zoo calibrate DIR --part tuning`` prints the best value.
+"""
 LIKELY, POSSIBLE = 0.5, 0.02
 """Probability from which a cause is called likely or possible; below, it is ruled out."""
 
@@ -41,7 +47,10 @@ def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
     looks = {clue.look for cause in all_causes() for clue in cause.clues}
     found = {look: look(case) for look in looks}
     seen = {c.name: [(clue, found[clue.look]) for clue in c.clues] for c in all_causes()}
-    score = {cause.name: log(cause.prior) + _nats(seen[cause.name]) for cause in all_causes()}
+    score = {
+        cause.name: (log(cause.prior) + _nats(seen[cause.name])) / TEMPERATURE
+        for cause in all_causes()
+    }
     _explain_away(score, seen)
     top = max(max(score.values()), UNEXPLAINED_NATS)
     mass = {name: exp(nats - top) for name, nats in score.items()}

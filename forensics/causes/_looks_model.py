@@ -105,7 +105,10 @@ def residual_off(case: Case) -> Seen:
     )
     off = facts.flag(case, "no_residual", "no_residuals", "disable_residual")
     if on is None and off is None:
-        return NOT_APPLICABLE
+        names = (case.run.name, case.run.path.name, *(s.run for s in case.run.series[:64]))
+        named = next((n for n in names if re.search(r"no[-_ ]?resid", n, re.IGNORECASE)), None)
+        said = f"The run is named {named}, as one without residual connections."
+        return NOT_APPLICABLE if named is None else setting(True, said)
     without = bool(off) if on is None else not on
     verb = "has no" if without else "has"
     return setting(without, f"The model {verb} residual connections.")

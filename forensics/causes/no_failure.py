@@ -59,7 +59,7 @@ CAUSE = Cause(
     prior=1.0,
     claim="The run trained as it should; there is nothing to repair.",
     clues=(
-        Clue("healthy", ended(Outcome.HEALTHY), DECISIVE, group="outcome"),
+        Clue("healthy", ended(Outcome.HEALTHY), STRONG, group="outcome"),
         Clue("recovered", ended(Outcome.SPIKED_RECOVERED), -WEAK, group="outcome"),
         Clue("tall", tall_later, -MODERATE, group="spike"),
         Clue("rate_anew", schedule_anew, -STRONG),

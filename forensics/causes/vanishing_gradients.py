@@ -95,7 +95,7 @@ CAUSE = Cause(
         Clue("moments_vanish", moments_vanish, DECISIVE, -STRONG, group="gradient"),
         Clue("units_alike", units_alike, -STRONG),
         Clue("rests_above_guess", rests_above_guess, -MODERATE),
-        Clue("attention_used", attention_used, -MODERATE, group="design"),
+        Clue("attention_used", attention_used, -WEAK, group="design"),
         Clue("residual_off", residual_off, STRONG, -WEAK, group="design"),
         Clue("saturating", saturating, STRONG, group="design"),
         Clue("normalisation_off", normalisation_off, MODERATE, group="design"),
