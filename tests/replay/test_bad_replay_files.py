@@ -104,7 +104,7 @@ BAD = {
     "hangs": Bad(
         BODY,
         "    while True:\n        pass\n" + BODY,
-        r"FILE:1[23]: load_batch: still running at the end of the budget",
+        r"FILE:1[123]: load_batch: still running at the end of the budget",
         budget=2.0,
     ),
     "hangs_at_import": Bad(

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import mse_loss
 
+torch.set_num_threads(1)
 RARE, SEED = 0.03, 5
 
 
