@@ -69,7 +69,7 @@ def clip_norm(case: Case) -> Change:
 @lru_cache(maxsize=4)
 def _healthy_norm(case: Case) -> float | None:
     """90th percentile of the gradient norm before the onset; cached, since many causes ask."""
-    healthy = facts.before(case, Signal.GRAD_NORM, case.judgement.onset_step, 20)
+    healthy = facts.before(case, Signal.GRAD_NORM, facts.break_onset(case), 20)
     if healthy is None or not np.any(healthy.value > 0):
         return None
     return round_to(float(np.percentile(healthy.value[healthy.value > 0], 90)))

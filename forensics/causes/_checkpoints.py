@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from forensics.case import Case
+from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, MomentFacts, WeightFacts
 
@@ -32,7 +33,7 @@ def finite(checkpoints: Iterable[CheckpointFacts]) -> list[CheckpointFacts]:
 
 def sound(case: Case) -> list[CheckpointFacts]:
     """Checkpoints with finite weights from before the onset, or of the whole run without one."""
-    onset = case.judgement.onset_step
+    onset = facts.break_onset(case)
     every = () if case.survey is None else finite(case.survey.checkpoints)
     return [c for c in every if onset is None or (c.step or 0) < onset]
 
@@ -41,7 +42,7 @@ def with_moments(case: Case) -> list[CheckpointFacts]:
     """Checkpoints with finite second moments that are not all zero, before the onset if any are."""
     every = () if case.survey is None else case.survey.checkpoints
     usable = [c for c in every if any(m.sum_square > 0 for m in c.moments)]
-    onset = case.judgement.onset_step
+    onset = facts.break_onset(case)
     early = [c for c in usable if onset is not None and (c.step or 0) < onset]
     return early or usable
 

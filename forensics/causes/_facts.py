@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 
 from forensics.case import Case
+from forensics.findings import Outcome
 from forensics.medians import median
 from forensics.run import Axis, Steps, Values
 from forensics.signals import Signal
@@ -70,6 +71,13 @@ def starts_at_beginning(case: Case) -> bool:
     """True where the log holds the start of training, not only a later part."""
     line = case.timeline
     return counts_steps(case) and line.first_step <= max(10, 2 * line.interval)
+
+
+def break_onset(case: Case) -> int | None:
+    """The onset, where something broke there: a run that never got on has no time before it."""
+    if case.judgement.outcome in (Outcome.STALLED, Outcome.OVERFIT, Outcome.VALIDATION_FAILED):
+        return None
+    return case.judgement.onset_step
 
 
 def warmup_steps(case: Case) -> int | None:
@@ -136,7 +144,7 @@ def initial_loss(case: Case) -> float | None:
 @lru_cache(maxsize=4)
 def usual_gradient(case: Case, least: int = 8) -> float | None:
     """Median gradient norm before the onset (of the whole run where there is none)."""
-    return _median_positive(before(case, Signal.GRAD_NORM, case.judgement.onset_step, least))
+    return _median_positive(before(case, Signal.GRAD_NORM, break_onset(case), least))
 
 
 @lru_cache(maxsize=4)
@@ -158,7 +166,7 @@ def highest_lr(case: Case) -> float | None:
 
     To six digits: TensorBoard's float32 makes 0.0030000000261 of 0.003.
     """
-    step = case.judgement.onset_step
+    step = break_onset(case)
     found = before(case, Signal.LR, None if step is None else step + 1)
     if case.lr is None:
         lr = case.config.lr_peak

@@ -6,7 +6,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes._base import Seen
-from forensics.causes._facts import Points, points
+from forensics.causes._facts import Points, break_onset, points
 from forensics.causes._wording import number, times
 from forensics.signals import Signal
 
@@ -38,7 +38,7 @@ def output_logits_grow(case: Case, factor: float = 3.0) -> Seen:
     if not tracks:
         return Seen(None, "Needs the log-partition (log Z) or the mean output logit.")
     longest = max(tracks, key=len)
-    size, onset = np.abs(longest.value), case.judgement.onset_step
+    size, onset = np.abs(longest.value), break_onset(case)
     head = max(len(longest) // 20, 1)
     first, last = float(np.median(size[:head])), float(np.median(size[-head:]))
     until = size[longest.step <= onset] if onset is not None else size

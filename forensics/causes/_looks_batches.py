@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from forensics.batch_facts import BatchAudit, BatchFinding, BatchSurvey, Oddity
 from forensics.case import Case
+from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._wording import count, listing, percent
 from forensics.findings import Outcome
@@ -81,7 +82,7 @@ def _short(oddities: Iterable[Oddity]) -> str:
 
 def blamed_steps(case: Case) -> tuple[int, ...]:
     """Steps one of whose batches gave the failure, if a batch did: after the last good point."""
-    onset, after = case.judgement.onset_step, case.judgement.after_step
+    onset, after = facts.break_onset(case), case.judgement.after_step
     if onset is None:
         return ()
     if case.judgement.outcome is Outcome.CRASHED:  # in a step that was never logged

@@ -84,6 +84,23 @@ def accuracy_swings(case: Case, low: float = 0.1, high: float = 0.9, share: floa
     )
 
 
+def accuracy_below_chance(case: Case, share: float = 0.5) -> Seen:
+    """Most batches are wholly wrong though some were wholly right: yesterday's class is named.
+
+    On shuffled batches of more than a few samples nothing does so much worse than guessing.
+    """
+    found = facts.points(case.track(Signal.TRAIN_ACCURACY))
+    if found is None or len(found) < 16 or (case.config.micro_batch or 16) < 8:
+        return Seen(None, "Needs sixteen accuracies on training batches of some samples.")
+    value = _as_share(found.value)
+    wrong = float(np.mean(value[1:] <= 0.02))
+    return Seen(
+        wrong >= share and float(value.max()) >= 0.5,
+        f"In {percent(wrong)} of the logged batches next to nothing is right; the best has "
+        f"{percent(float(value.max()))}.",
+    )
+
+
 def accuracy_capped(case: Case, lowest: float = 0.3, highest: float = 0.97) -> Seen:
     """Training accuracy rose, then stopped well short of everything right."""
     found = facts.points(case.track(Signal.TRAIN_ACCURACY))

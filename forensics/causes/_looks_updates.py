@@ -65,7 +65,7 @@ def zero_gradients_rise(case: Case, factor: float = 2.0) -> Seen:
 
 def _update_ratio(case: Case) -> float | None:
     """Median |dw|/|w| before the onset; trackers that log its logarithm give negative values."""
-    found = facts.before(case, Signal.UPDATE_RATIO, case.judgement.onset_step, 3)
+    found = facts.before(case, Signal.UPDATE_RATIO, facts.break_onset(case), 3)
     if found is None:
         return None
     median = float(np.median(found.value))

@@ -165,7 +165,7 @@ def validation_falls_smoothly(case: Case, share: float = 0.8) -> Seen:
     if found is None or len(found) < 4:
         return Seen(None, "Needs at least four validation losses.")
     falls = float(np.mean(np.diff(found.value) < 0))
-    better = found.value[-1] < found.value[0]
+    better = found.value[-1] < 0.97 * found.value[0]
     return Seen(
         bool(falls >= share and better),
         f"The validation loss fell in {percent(falls)} of its steps, from "

@@ -53,7 +53,7 @@ def rounded_away(case: Case, share: float = 0.5) -> Seen:
 
 def moved_far(case: Case, limit: float = 3e-2) -> Seen:
     """Before the onset the weights moved by some hundredths of themselves in a usual step."""
-    onset = case.judgement.onset_step
+    onset = facts.break_onset(case)
     steps = {} if case.survey is None else {c.checkpoint: c.step for c in case.survey.checkpoints}
     early = [
         pair for pair in saved.pairs(case) if onset is None or (steps.get(pair.later) or 0) < onset

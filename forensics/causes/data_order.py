@@ -34,7 +34,7 @@ from forensics.causes import _looks_data as data
 from forensics.causes import _looks_resume as resume
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_gradients import gradient_grew
-from forensics.causes._looks_learning import accuracy_swings
+from forensics.causes._looks_learning import accuracy_below_chance, accuracy_swings
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_periodic import jumps_in_step
 from forensics.causes._looks_spike import gradient_built_up, recurs_each_epoch
@@ -85,6 +85,7 @@ CAUSE = Cause(
         Clue("train_only_shift", data.level_shift_train_only, STRONG, -STRONG, group="shift"),
         Clue("began_as_step", data.began_as_step, STRONG, group="shift"),
         Clue("jumps_in_step", jumps_in_step, DECISIVE, group="turns"),
+        Clue("accuracy_below_chance", accuracy_below_chance, DECISIVE, group="turns"),
         Clue("dropped_at_resume", resume.dropped_at_resume, STRONG, group="drop"),
         Clue("rose_at_old_end", resume.rose_at_old_end, STRONG),
         Clue("jumped_at_resume", resume.jumped_up_at_resume, -MODERATE, group="drop"),

@@ -35,7 +35,8 @@ from forensics.causes._looks_initial import weights_oversized
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_model import reads_tokens
-from forensics.causes._looks_outcome import early, explains, from_the_start
+from forensics.causes._looks_outcome import broke_early, explains, from_the_start
+from forensics.causes._looks_precision import norm_like_scale
 from forensics.causes._wording import number
 from forensics.findings import Outcome
 
@@ -75,8 +76,9 @@ CAUSE = Cause(
         Clue("first_above_chance", initial_far_above_chance, STRONG, -STRONG, group="first_loss"),
         Clue("first_loss_huge", first_loss_huge, STRONG, -WEAK, group="first_loss"),
         Clue("first_gradient_huge", first_gradient_huge, STRONG, -MODERATE),
-        Clue("early", early, WEAK, -STRONG, group="timing"),
-        Clue("from_the_start", from_the_start, MODERATE, group="timing"),
+        Clue("early", broke_early, WEAK, -STRONG, group="timing"),
+        Clue("half_precision_scaled", norm_like_scale, -STRONG),
+        Clue("from_the_start", from_the_start, WEAK, group="timing"),
         Clue("rate_far_too_high", lr_far_above_range, -MODERATE, WEAK),
         Clue("reads_tokens", reads_tokens, -STRONG),
         Clue("weights_oversized", weights_oversized, -STRONG),

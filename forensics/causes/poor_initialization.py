@@ -48,7 +48,7 @@ from forensics.causes._looks_layers import layers_explode
 from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny
 from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_model import normalisation_off, pretrained
-from forensics.causes._looks_outcome import BROKE, early, explains, from_the_start
+from forensics.causes._looks_outcome import BROKE, broke_early, explains, from_the_start
 from forensics.causes._looks_schedule import lowered_in_vain
 from forensics.causes._looks_settings import epsilon_large
 from forensics.causes._looks_travel import reach_short
@@ -101,8 +101,8 @@ CAUSE = Cause(
         Clue("units_alike", units_alike, DECISIVE + STRONG, group="weights"),
         Clue("inputs_off", in_all_batches(Oddity.INPUT_SCALE), -STRONG),
         Clue("epsilon_large", epsilon_large, -STRONG),
-        Clue("from_the_start", from_the_start, MODERATE, group="timing"),
-        Clue("early", early, WEAK, -STRONG, group="timing"),
+        Clue("from_the_start", from_the_start, WEAK, group="timing"),
+        Clue("early", broke_early, WEAK, -STRONG, group="timing"),
         Clue("pretrained", pretrained, -MODERATE, WEAK),
         Clue("normalisation_off", normalisation_off, STRONG, -WEAK),
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
