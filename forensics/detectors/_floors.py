@@ -16,8 +16,8 @@ import numpy as np
 from forensics.detectors._context import finite_of
 from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._levels import Flat
-from forensics.detectors._robust import block_medians, rolling_median
-from forensics.medians import median
+from forensics.detectors._robust import block_medians, noise, rolling_median
+from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -164,9 +164,10 @@ def _unmoved(timeline: Timeline, value: Values) -> Flat | None:
     head = max(3, len(value) // 20)
     initial, level = median(value[:head]), _part(value, 0.5, 1.0)
     still = float(np.ptp(evals)) <= STILL * float(evals.min())
-    near = abs(level - initial) <= ALIKE * abs(level) and abs(evals[0] - initial) <= ALIKE * initial
+    near = initial - level <= ALIKE * level and abs(evals[0] - level) <= ALIKE * level
     fell = median(value[: len(value) // 3]) - _part(value, 2 / 3, 1.0)
-    if not (still and near and fell <= STILL * abs(level)):
+    error = 2.0 * MEDIAN_ERROR * noise(value) * np.sqrt(6.0 / len(value))
+    if not (still and near and fell <= STILL * abs(level) + error):
         return None
     return Flat(0, level, initial, (initial - level) / abs(initial))
 

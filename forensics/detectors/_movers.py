@@ -1,11 +1,13 @@
 """Who moved first: the quantity that left its band before the loss did.
 
 Gradient norm leads the loss by 1 to 8 steps where the optimiser is the cause (signatures §1.2,
-2304.13013), the loss scale by up to about 30 (GLM-130B).
+2304.13013), the loss scale by up to about 30 (GLM-130B). A learning rate that jumps up after its
+warm-up leads by as long as the weights take to drift.
 """
 
 import numpy as np
 
+from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._gradients import GradientRule, gradient_events
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
@@ -29,6 +31,10 @@ def first_mover(timeline: Timeline, onset: int) -> tuple[Signal, int] | None:
     scale = timeline.get(Signal.LOSS_SCALE)
     if scale is not None:
         candidates += [(s, Signal.LOSS_SCALE) for s in _scale_start(timeline, scale, onset)]
+    facts = learning_rate_facts(timeline)
+    if facts is not None:
+        longest = MAX_LEAD_SHARE * (timeline.last_step - timeline.first_step)
+        candidates += [(s, Signal.LR) for s in facts.jumps if s >= onset - longest]
     earlier = [c for c in candidates if c[0] < onset]
     if not earlier:
         return None

@@ -23,6 +23,7 @@ def detect(
     closing: float = 0.05,
     early: float = 0.05,
     far: float = 10.0,
+    above: float = 1.2,
 ) -> list[Episode]:
     """Find a validation that fails for another reason than overfitting; at most one episode.
 
@@ -38,6 +39,7 @@ def detect(
         early: Share of the run within which the first evaluation must lie for that: a later
             one may already follow the best point, which is overfitting.
         far: Factor over the first training loss that validation never gets below.
+        above: The same where validation got a little better at times and then worse again.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
     train_step, train = finite_loss(timeline)
@@ -54,7 +56,10 @@ def detect(
     if found is None and _far_from_learning(timeline, step, value, first, last, far):
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "gap_from_start", near, len(value) - 1)
-    if found is None and float(value.min()) >= first and not _follows(value, first, last, closing):
+    improves = float(value.min()) < (1.0 - closing) * float(value[0])
+    apart = improves and float(value.min()) >= above * level(train, 3, at_end=False)
+    lost = apart and not _follows(value, first, last, closing)
+    if found is None and (lost or not improves) and float(value.min()) >= first:
         # Never better than the untrained model on training data: nothing carries over.
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "flat", near, len(value) - 1)
@@ -111,12 +116,9 @@ def _far_from_learning(
 
 
 def _follows(value: Values, first: float, last: float, closing: float) -> bool:
-    """True where validation gets better with training, be it in another unit.
-
-    Better than by ``closing`` at its end as well as at its best: one that comes back up did not.
-    """
+    """True where validation ends better than it began, be it in another unit than training."""
     end = median(value[-max(1, len(value) // 4) :])
-    if max(float(value.min()), 0.0) >= (1.0 - closing) * float(value[0]) or last <= 0 or end <= 0:
+    if last <= 0 or end <= 0:
         return False
     fell = float(np.log(value[0] / end))
     return fell >= max(closing, 0.25 * float(np.log(first / last)))

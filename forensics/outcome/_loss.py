@@ -17,6 +17,8 @@ from forensics.signals import Signal
 LEAST_SPIKE = 1.2
 """A spike that is told as one; smaller ones are noise in a quiet log."""
 
+AS_HIGH = 1 / 3
+"""A run that spiked and came back began with the first spike of this share of the highest."""
 NEVER = 0.15
 """A loss that lost less than this share of its first level never fell to speak of."""
 
@@ -150,6 +152,9 @@ def recovered(episodes: Sequence[Episode]) -> Judgement | None:
     worst = max(finite, key=_ratio) if finite else events[0]
     symptom = Symptom.CONSECUTIVE_SPIKES if many else Symptom.SINGLE_SPIKE_RECOVERS
     series = next((e for e in many if worst.onset_step in e.details["steps"]), None)
+    start = min(
+        (e for e in finite if _height(e) >= AS_HIGH * _height(worst)), default=worst, key=_when
+    )
     count = len({e.onset_step for e in events})
     what = "left its band" if finite else "was non-finite"
     reason = (
@@ -157,7 +162,16 @@ def recovered(episodes: Sequence[Episode]) -> Judgement | None:
         f"{worst.onset_step:,} ({worst.peak_value:.4g}), and came back"
     )
     found = judgement(Outcome.SPIKED_RECOVERED, symptom, episodes, worst, worst.onset_step, reason)
-    return found if series is None else since(series, found)
+    return since(series or start, found)
+
+
+def _when(episode: Episode) -> int:
+    return episode.onset_step
+
+
+def _height(episode: Episode) -> float:
+    """Rise above the level before."""
+    return (episode.peak_value or 0.0) - (episode.baseline or 0.0)
 
 
 def _is_event(episode: Episode) -> bool:
