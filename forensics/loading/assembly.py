@@ -13,6 +13,7 @@ from forensics.loading.distribution import Share
 from forensics.loading.intake import Source
 from forensics.loading.merging import merge
 from forensics.loading.ordering import time_in_path
+from forensics.loading.strands import Strand
 from forensics.natural_order import natural_key
 from forensics.readers._settings import closeness, conflicts, make_config
 from forensics.run import (
@@ -50,7 +51,7 @@ def assemble(path: Path, parts: Share, found: Discovery) -> Run:
         config=config,
         checkpoints=tuple(_stepped(parts.checkpoints, series)),
         batches=tuple(parts.batches),
-        text=_text(parts.own),
+        text=_text(parts.own, parts.strands),
         files=tuple(listed(parts.files)),
         notes=(*parts.notes, *disagreements),
     )
@@ -91,11 +92,34 @@ def _framework(sources: Iterable[Source]) -> list[tuple[str, Mapping[str, Any]]]
     return [(known.path, {"framework": _FRAMEWORKS[known.format]})] if known else []
 
 
-def _text(sources: Sequence[Source]) -> tuple[TextEvidence, ...]:
-    """Lines of all logs, log by log in order of time where their names say it."""
+def _text(sources: Sequence[Source], strands: Sequence[Strand]) -> tuple[TextEvidence, ...]:
+    """Lines of all logs, log by log in order of time where their names say it.
+
+    A log without steps counts its lines' steps by row; they move as its series were moved.
+    """
+    moved = {strand.source.path: strand for strand in strands}
+    counted = any(s.axis is Axis.STEP for strand in strands for s in strand.series)
     times = {source.path: time_in_path(source.path) or 0.0 for source in sources}
     ordered = sorted(sources, key=lambda s: (times[s.path], natural_key(s.path)))
-    return tuple(line for source in ordered for line in source.reading.text)
+    return tuple(
+        _stepped_line(line, source, moved.get(source.path), counted)
+        for source in ordered
+        for line in source.reading.text
+    )
+
+
+def _stepped_line(
+    line: TextEvidence, source: Source, strand: Strand | None, counted: bool
+) -> TextEvidence:
+    """The line with its row turned into a step; without one where that cannot be told."""
+    rows = max(source.reading.series, key=lambda s: len(s.step), default=None)
+    if line.step is None or rows is None or rows.axis is not Axis.ROW:
+        return line
+    now = max(strand.series, key=lambda s: len(s.step), default=None) if strand else None
+    if now is None or now.axis is Axis.ROW or len(now.step) != len(rows.step):
+        return replace(line, step=None) if counted else line
+    place = int(np.searchsorted(rows.step, line.step, side="right")) - 1
+    return replace(line, step=int(now.step[max(place, 0)]))
 
 
 def _stepped(
