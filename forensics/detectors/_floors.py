@@ -30,13 +30,16 @@ OF_LETTERS, OF_PIECES = 0.48, 0.6
 """Share of ln(vocabulary) from which a level is one of frequencies."""
 UNTOLD = (3.0, 14.0)
 """First losses, in nats, that are ln of a vocabulary where the configuration names none."""
+LOST_LOGIT = 1e3
+"""Attention logit from which the loss suffers (small-scale proxies, 2309.14322: 1e3 harms, 1e4
+diverged); a floor is then told from four fifths of the usual level on."""
 STOPPED = 0.08
 """Share of all progress that may fall to the last two thirds of a run that stopped early; training
 that goes on makes a sixth and more of it there. Half as much again for characters, which end at
 half of ln(vocabulary) only where something is wrong."""
 OF_CLASSES, SLOWED = 0.85, 0.5
 """The same for classes, whose labels a model goes on memorising."""
-NEAR = 0.02
+NEAR = 0.05
 """Share of the fall within which a loss has come down to its floor."""
 STILL, ALIKE = 0.01, 0.15
 """Relative change of what did not move, and difference of what are the same level."""
@@ -95,6 +98,8 @@ def _of_tokens(timeline: Timeline, config: Config, step: Steps, value: Values) -
         return None
     chance = log(count)
     share, late = (OF_LETTERS, 1.5 * STOPPED) if count < PIECES else (OF_PIECES, STOPPED)
+    if _attention_is_gone(timeline):
+        share *= 0.8
     first, level = _first(value), _part(value, 0.8, 1.0)
     if not share * chance <= level <= chance or not _stopped(value, max(first, chance), late):
         return None
@@ -105,6 +110,17 @@ def _of_tokens(timeline: Timeline, config: Config, step: Steps, value: Values) -
     if above and not _same_unit(timeline, step, value):
         return None
     return _resting(value, max(first, chance), level, from_start=above)
+
+
+def _attention_is_gone(timeline: Timeline) -> bool:
+    """Attention logits above a thousand for most of the run: the heads no longer choose."""
+    for track in (*timeline.tracks.values(), *timeline.others):
+        named = any(w in track.tag.lower() for w in ("attn", "attention", "qk"))
+        if track.signal is Signal.ACTIVATION and named and len(track) >= 5:
+            held = track.value[track.finite]
+            if len(held) and float(np.quantile(held, 0.4)) > LOST_LOGIT:
+                return True
+    return False
 
 
 def _untold(timeline: Timeline, config: Config, value: Values) -> Flat | None:
@@ -118,7 +134,8 @@ def _untold(timeline: Timeline, config: Config, value: Values) -> Flat | None:
     if len(evals) < 3 or evals.min() < OF_LETTERS * first:
         return None
     fell = float(evals[0] - evals[-1])
-    if fell > STOPPED * (first - level) or not _stopped(value, first, STOPPED):
+    moved = fell > STOPPED * (first - level) and not _attention_is_gone(timeline)
+    if moved or not _stopped(value, first, STOPPED):
         return None
     return _resting(value, first, level)
 

@@ -149,6 +149,14 @@ def _undone(value: Values, *, points: int = 20) -> bool:
     return low < 0.25 * first or float(np.quantile(thin[1:], 0.1)) > 2.0 * float(value[0]) > 0
 
 
+def _first_lost(value: Values) -> int:
+    """Position at which a run whose learning was undone first was back where it began."""
+    first = median(value[: max(1, len(value) // 50)])
+    low = value < 0.25 * first
+    begin, back = (int(np.argmax(low)), first) if low.any() else (0, 2.0 * float(value[0]))
+    return begin + int(np.argmax(value[begin:] >= back))
+
+
 def _levels(step: Steps, value: Values, window: int) -> _Levels:
     start = median(value[: max(1, len(value) // 50)])
     logarithmic = bool(value.min() > 0 and value.max() > WIDE * start)
@@ -249,6 +257,8 @@ def _onset(levels: _Levels, spike: Episode | None, step: Steps, value: Values) -
     initial = levels.loss(levels.initial)
     if best >= NEVER_LEARNED * initial > 0 and final <= SMALL_RISE * initial:
         return int(levels.step[0])
+    if _undone(value):
+        return int(step[_first_lost(value)])
     if spike is None or _climbed(step, value, spike):
         return _drift_onset(levels, 0.0)
     highest = max(levels.final, levels.level(max(spike.peak_value or 0.0, 1e-300)))
