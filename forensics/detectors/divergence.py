@@ -16,10 +16,10 @@ from forensics.detectors._robust import (
     block_medians,
     noise,
     rolling_median,
-    thinned,
     window_for,
 )
 from forensics.detectors._spikes import ORDINARY, SpikeRule, find_spikes
+from forensics.detectors._undone import first_lost, undone
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Steps, Values
@@ -28,8 +28,6 @@ from forensics.timeline import Timeline
 
 Z90 = 1.2816
 """90th percentile of the standard normal."""
-BACK = 0.85
-"""Share of the first losses at which all that was learned is lost."""
 NEVER_LEARNED, SMALL_RISE = 0.95, 1.3
 """Best level over the first one of a run that learned nothing, and last one that is no blow-up."""
 WIDE = 30.0
@@ -102,8 +100,8 @@ def detect(
     levels = _levels(step, value, window)
     lost = levels.final - levels.lowest
     learned = levels.initial - levels.lowest
-    undone = _undone(value)
-    if lost <= max(errors * levels.error, levels.margin(rise)) and not undone:
+    lost_again = undone(value)
+    if lost <= max(errors * levels.error, levels.margin(rise)) and not lost_again:
         return []
     tiny = not levels.logarithmic and levels.lowest < near_zero * levels.initial
     if tiny and lost < of_learned * learned:
@@ -111,7 +109,7 @@ def detect(
     spike = _last_unrecovered(timeline, rule)
     above_earlier = lost > sawtooth * _largest_recovered_rise(levels)
     gone = (
-        undone
+        lost_again
         or levels.final >= levels.initial
         or (learned > 0 and lost >= drop_lost * learned and above_earlier)
     )
@@ -130,31 +128,6 @@ def _stayed_up(timeline: Timeline, spike: Episode | None) -> bool:
     return spike.ending is Ending.DIVERGED or bool(
         spike.details["ratio"] >= 1.5 or first_mover(timeline, spike.onset_step + 1)
     )
-
-
-def _undone(value: Values, *, points: int = 20) -> bool:
-    """True where what was learned at first is lost for most of the rest.
-
-    Either the first loss was never seen again, or the loss swings so widely that it has no noise
-    to measure a rise against: down to a quarter of the first losses, and the last half above them.
-    """
-    if len(value) < points:
-        return False
-    thin = thinned(value, 4096)
-    first, half = median(value[: max(1, len(value) // 50)]), len(thin) // 2
-    after = median(thin[half:])
-    if first <= 0 or after < BACK * first:
-        return False
-    low = float(np.min(rolling_median(thin[:half], max(5, len(thin) // 100))))
-    return low < 0.25 * first or float(np.quantile(thin[1:], 0.1)) > 2.0 * float(value[0]) > 0
-
-
-def _first_lost(value: Values) -> int:
-    """Position at which a run whose learning was undone first was back where it began."""
-    first = median(value[: max(1, len(value) // 50)])
-    low = value < 0.25 * first
-    begin, back = (int(np.argmax(low)), first) if low.any() else (0, 2.0 * float(value[0]))
-    return begin + int(np.argmax(value[begin:] >= back))
 
 
 def _levels(step: Steps, value: Values, window: int) -> _Levels:
@@ -257,8 +230,8 @@ def _onset(levels: _Levels, spike: Episode | None, step: Steps, value: Values) -
     initial = levels.loss(levels.initial)
     if best >= NEVER_LEARNED * initial > 0 and final <= SMALL_RISE * initial:
         return int(levels.step[0])
-    if _undone(value):
-        return int(step[_first_lost(value)])
+    if undone(value):
+        return int(step[first_lost(value)])
     if spike is None or _climbed(step, value, spike):
         return _drift_onset(levels, 0.0)
     highest = max(levels.final, levels.level(max(spike.peak_value or 0.0, 1e-300)))

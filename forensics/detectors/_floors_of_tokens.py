@@ -1,0 +1,89 @@
+"""Floors of language models: what the frequencies of tokens alone give.
+
+That is half of ln(vocabulary) or more: single characters of English 2.85 of ln 128 = 4.85, pairs of
+them 2.4; pieces of words 7.3 of 10.8.
+"""
+
+from math import log
+
+import numpy as np
+
+from forensics.detectors._context import finite_of
+from forensics.detectors._floor_shape import first_level, part, resting, same_unit, stopped
+from forensics.detectors._levels import Flat
+from forensics.run import Config, Steps, Values
+from forensics.signals import Signal
+from forensics.timeline import Timeline
+
+LETTERS = 40
+"""Smaller vocabularies (bases, amino acids, letters of names) have entropies close to their ln."""
+PIECES = 1_000
+"""From here on tokens are pieces of words; below they are characters."""
+OF_LETTERS, OF_PIECES = 0.48, 0.6
+"""Share of ln(vocabulary) from which a level is one of frequencies."""
+UNTOLD = (3.0, 14.0)
+"""First losses, in nats, that are ln of a vocabulary where the configuration names none."""
+LOST_LOGIT = 1e3
+"""Attention logit from which the loss suffers (small-scale proxies, 2309.14322: 1e3 harms, 1e4
+diverged); a floor is then told from four fifths of the usual level on."""
+STOPPED = 0.08
+"""Share of all progress that may fall to the last two thirds of a run that stopped early; training
+that goes on makes a sixth and more of it there. Half as much again for characters, which end at
+half of ln(vocabulary) only where something is wrong."""
+
+
+def never_loaded(config: Config, value: Values) -> Flat | None:
+    """A model said to be trained that begins at chance among its tokens and ends at frequencies."""
+    chance = log(max(2, config.vocab_size or 2))
+    first, level = first_level(value), part(value, 0.8, 1.0)
+    if chance < log(LETTERS) or first < 0.95 * chance or level < OF_LETTERS * chance:
+        return None
+    return resting(value, first, level, from_start=True)
+
+
+def of_tokens(timeline: Timeline, config: Config, step: Steps, value: Values) -> Flat | None:
+    count = config.vocab_size
+    if not count or count < LETTERS:
+        return None
+    chance = log(count)
+    share, late = (OF_LETTERS, 1.5 * STOPPED) if count < PIECES else (OF_PIECES, STOPPED)
+    if _attention_is_gone(timeline):
+        share *= 0.8
+    first, level = first_level(value), part(value, 0.8, 1.0)
+    if not share * chance <= level <= chance or not stopped(value, max(first, chance), late):
+        return None
+    _, evals = finite_of(timeline, Signal.EVAL_LOSS)
+    if len(evals) and not 0.95 * share * chance <= evals[-1] <= 2.0 * chance:
+        return None
+    above = first > 1.5 * chance
+    if above and not same_unit(timeline, step, value):
+        return None
+    return resting(value, max(first, chance), level, from_start=above)
+
+
+def _attention_is_gone(timeline: Timeline) -> bool:
+    """Attention logits above a thousand for most of the run: the heads no longer choose."""
+    for track in (*timeline.tracks.values(), *timeline.others):
+        named = any(w in track.tag.lower() for w in ("attn", "attention", "qk"))
+        if track.signal is Signal.ACTIVATION and named and len(track) >= 5:
+            held = track.value[track.finite]
+            if len(held) and float(np.quantile(held, 0.4)) > LOST_LOGIT:
+                return True
+    return False
+
+
+def of_untold_tokens(timeline: Timeline, config: Config, value: Values) -> Flat | None:
+    """Tokens of a vocabulary that is not told; validation must have been flat all along."""
+    first, level = first_level(value), part(value, 0.8, 1.0)
+    low, high = UNTOLD
+    told = config.vocab_size or config.num_classes
+    if told or not low <= first <= high or not OF_LETTERS * first <= level <= first:
+        return None
+    _, evals = finite_of(timeline, Signal.EVAL_LOSS)
+    if len(evals) < 3 or evals.min() < OF_LETTERS * first:
+        return None
+    fell = float(evals[0] - evals[-1])
+    moved = fell > STOPPED * (first - level) and not _attention_is_gone(timeline)
+    if moved or not stopped(value, first, STOPPED):
+        return None
+    return resting(value, first, level)
