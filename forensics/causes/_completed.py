@@ -14,7 +14,7 @@ _RUNNING = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
 @lru_cache(maxsize=4)
 def completed(case: Case) -> Case:
     """The same case with such settings filled in; what the configuration says stays."""
-    told = {**_from_checkpoints(case.survey), **_from_batches(case)}
+    told = {**_from_checkpoints(case.survey), **_from_batches(case), **_defaults(case)}
     missing = {
         name: value
         for name, (value, _) in told.items()
@@ -52,6 +52,13 @@ def _peak(survey: CheckpointSurvey) -> float | None:
         return (*state.lr, *state.initial_lr)
 
     return max((rate for c in survey.checkpoints for rate in rates(c.state)), default=None)
+
+
+def _defaults(case: Case) -> dict[str, tuple[Any, str]]:
+    """What a framework does unless it is told otherwise."""
+    if "transformers" not in (case.config.framework or "").lower():
+        return {}
+    return {"optimizer": ("adamw", "default of the Trainer")}
 
 
 def _from_batches(case: Case) -> dict[str, tuple[Any, str]]:

@@ -56,6 +56,15 @@ def since(case: Case, signal: Signal, step: int, least: int = 1) -> Points | Non
     return later if len(later) >= least else None
 
 
+def beside(found: Points, steps: Steps, width: int = 4) -> Values:
+    """Medians of the ``width`` points on either side of each step; shape of ``steps``.
+
+    A single batch is noisy, and a wide stretch of a falling loss lies above its end.
+    """
+    at = np.searchsorted(found.step, steps)
+    return np.array([median(found.value[max(i - width, 0) : i + width]) for i in at])
+
+
 def value_at(case: Case, signal: Signal, step: int) -> float | None:
     """The last finite value logged at or before ``step``."""
     found = before(case, signal, step + 1)

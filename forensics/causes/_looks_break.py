@@ -5,6 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
+from forensics.causes._looks_loss_shape import drifted
 from forensics.causes._looks_non_finite import warnings_before
 from forensics.causes._looks_outcome import BROKE
 from forensics.causes._wording import at_step, number, times
@@ -24,6 +25,9 @@ def out_of_calm(case: Case) -> Seen:
     calm = facts.before(case, Signal.TRAIN_LOSS, onset, 16)
     if calm is None or not facts.counts_steps(case) or onset <= facts.surely_early(case):
         return NOT_APPLICABLE
+    slow = drifted(case)
+    if slow.holds:
+        return Seen(False, slow.text, slow.steps)
     warned = warnings_before(case, onset)
     if warned:
         return Seen(False, f"Before the onset at {at_step(onset)}, {warned}.", (onset,))
@@ -79,6 +83,20 @@ def never_relearned(case: Case, points: int = 12) -> Seen:
         moved <= max(2 * noise, 0.01 * abs(median(late))) and median(late) > 1.2 * level and idle,
         f"From {at_step(int(after.step[0]))} on the loss was {number(median(early))} in the first "
         f"and {number(median(late))} in the second half of what followed.",
+    )
+
+
+def overshot_its_rest(case: Case, factor: float = 2.0) -> Seen:
+    """At the break the loss rose far above the level on which it then came to rest."""
+    onset = _onset(case)
+    after = None if onset is None else facts.since(case, Signal.TRAIN_LOSS, onset, 12)
+    if after is None:
+        return NOT_APPLICABLE
+    top, rest = float(after.value[:8].max()), median(after.value[len(after) // 2 :])
+    return Seen(
+        rest > 0 and top > factor * rest,
+        f"The loss rose to {number(top)} at {at_step(int(after.step[0]))} and came to rest at "
+        f"{number(rest)}.",
     )
 
 

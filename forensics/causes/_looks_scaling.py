@@ -49,7 +49,7 @@ def first_loss_is_multiple(case: Case, tolerance: float = 0.06) -> Seen:
     return Seen(None, "Needs to know whether training began from scratch.")
 
 
-def training_is_multiple_of_validation(case: Case, tolerance: float = 0.12) -> Seen:
+def training_is_multiple_of_validation(case: Case, tolerance: float = 0.15) -> Seen:
     """The training loss is the validation loss times the number of micro-batches, all along."""
     steps = case.config.grad_accum
     ratios = _train_over_eval(case)
@@ -75,7 +75,7 @@ def _train_over_eval(case: Case) -> np.ndarray | None:
     if held_out is None or train is None or len(held_out) < 2 or len(train) < 4:
         return None
     known = held_out.step >= train.step[0]
-    beside = np.interp(held_out.step[known], train.step, train.value)
+    beside = facts.beside(train, held_out.step[known])
     level = held_out.value[known]
     ratios = beside[level > 1e-9] / level[level > 1e-9]
     return ratios if len(ratios) >= 2 and bool(np.all(ratios > 0)) else None

@@ -117,6 +117,24 @@ def tall_later(case: Case) -> Seen:
     return high if opening.holds is not True else Seen(False, opening.text, opening.steps)
 
 
+def above_untrained(case: Case, factor: float = 1.1) -> Seen:
+    """At its peak the loss is above that of an untrained model.
+
+    What is merely hard is at worst unknown to the model; damaged samples contradict what it knows.
+    """
+    spike, first = spikes.main_spike(case), facts.initial_loss(case)
+    chance = facts.chance_loss(case)
+    levels = [v for v in (first, chance[0] if chance else None) if v is not None]
+    if spike is None or spike.peak_value is None or not levels:
+        return Seen(None, "Needs a spike, and the first loss of the run.")
+    return Seen(
+        spike.peak_value > factor * max(levels),
+        f"The spike reaches {number(spike.peak_value)}; an untrained model costs "
+        f"{number(max(levels))}.",
+        (spike.onset_step,),
+    )
+
+
 def modest(case: Case, ratio: float = 1.5) -> Seen:
     """The loss rose by less than half."""
     spike = spikes.main_spike(case)

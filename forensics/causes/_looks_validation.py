@@ -174,17 +174,17 @@ def validation_falls_smoothly(case: Case, share: float = 0.8) -> Seen:
 
 
 def _levels(case: Case) -> tuple[float, float] | None:
-    """Median training and validation loss over the later half of the validations."""
+    """Training and validation loss over the later half of the validations, of the same steps."""
     held_out = facts.points(case.track(Signal.EVAL_LOSS))
     train = facts.points(case.track(Signal.TRAIN_LOSS)) or facts.points(
         case.track(Signal.TRAIN_LOSS_EPOCH)
     )
     if held_out is None or train is None or len(held_out) < 3 or len(train) < 4:
         return None
-    later = held_out.step >= np.median(held_out.step)
-    beside = train.value[train.step >= float(np.median(held_out.step))]
-    if not len(beside):
+    later = held_out.step >= max(float(np.median(held_out.step)), float(train.step[0]))
+    if not later.any():
         return None
+    beside = facts.beside(train, held_out.step[later])
     return float(np.median(beside)), float(np.median(held_out.value[later]))
 
 

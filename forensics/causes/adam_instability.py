@@ -51,6 +51,7 @@ from forensics.causes._looks_moments import epsilon_dominates, updates_outrun_me
 from forensics.causes._looks_non_finite import instant
 from forensics.causes._looks_outcome import broke_early, explains
 from forensics.causes._looks_replay_state import fresh_second_moment_removes, second_moment_stale
+from forensics.causes._looks_rest import frequencies_unlearned, still_falls
 from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._looks_schedule import lr_steady
 from forensics.causes._looks_settings import (
@@ -132,6 +133,8 @@ CAUSE = Cause(
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("repeated_spikes", repeated_events, MODERATE),
         Clue("drift", drifted, -WEAK),
+        Clue("still_falls", still_falls, STRONG, group="epsilon"),
+        Clue("frequencies_unlearned", frequencies_unlearned, MODERATE, group="epsilon"),
         Clue("large_batch", large_batch, WEAK, group="settings"),
         Clue("clipped_all_the_same", clipping_tight, WEAK, group="settings"),
         Clue("no_warning", instant, -MODERATE),

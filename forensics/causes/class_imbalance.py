@@ -37,6 +37,7 @@ from forensics.causes._looks_learning_rate import lr_zero
 from forensics.causes._looks_loss_shape import plateau_level, validation_frozen
 from forensics.causes._looks_model import reads_tokens
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_rest import overshot_at_first
 from forensics.findings import Outcome
 
 
@@ -88,6 +89,7 @@ CAUSE = Cause(
         Clue("rate_zero", lr_zero, -STRONG),
         Clue("labels_unbalanced", classes_unbalanced, STRONG, -STRONG),
         Clue("reads_tokens", reads_tokens, -STRONG),
+        Clue("overshot_at_first", overshot_at_first, -STRONG),
     ),
     verify=_verify,
     fix=_fix,

@@ -41,6 +41,7 @@ from forensics.causes._looks_precision import (
     norm_like_scale,
     ready_made_trainer,
 )
+from forensics.causes._looks_rest import still_falls
 from forensics.causes._wording import number
 from forensics.findings import Outcome
 
@@ -82,6 +83,7 @@ CAUSE = Cause(
         Clue("norm_follows_scale", norm_follows_scale, DECISIVE, -STRONG, group="norm"),
         Clue("norm_like_scale", norm_like_scale, STRONG, -STRONG, group="norm"),
         Clue("ready_made_trainer", ready_made_trainer, -MODERATE),
+        Clue("still_falls", still_falls, MODERATE),
         Clue("norm_divided_by_scale", norm_divided_by_scale, DECISIVE, -STRONG),
     ),
     verify=_verify,

@@ -33,7 +33,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _changes as changes
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
-from forensics.causes._looks_break import gradient_quiet_after, never_relearned
+from forensics.causes._looks_break import gradient_quiet_after, never_relearned, overshot_its_rest
 from forensics.causes._looks_depth import all_silent
 from forensics.causes._looks_gradients import gradient_died
 from forensics.causes._looks_initial import units_alike
@@ -86,6 +86,7 @@ CAUSE = Cause(
         Clue("gradient_quiet", gradient_quiet_after, STRONG, -STRONG, group="gradient"),
         Clue("all_silent", all_silent, DECISIVE, -MODERATE, group="silent"),
         Clue("units_alike", units_alike, -STRONG),
+        Clue("overshot_its_rest", overshot_its_rest, -MODERATE),
         Clue("zero_gradients_rise", zero_gradients_rise, STRONG, -MODERATE, group="silent"),
         Clue("rate_jumped", lr_jumped, WEAK),
         Clue("units_silent", units_silent, STRONG, -MODERATE, group="silent"),

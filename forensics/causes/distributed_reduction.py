@@ -31,7 +31,7 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_damage import copies_differ
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_scale import scaled_by_ranks
-from forensics.causes._looks_rest import rests_above_guess
+from forensics.causes._looks_rest import overshot_at_first, rests_above_guess
 from forensics.causes._looks_resume import gradient_rescaled
 from forensics.causes._looks_validation import validation_form
 from forensics.findings import Outcome
@@ -72,7 +72,8 @@ CAUSE = Cause(
             (Outcome.NON_FINITE, Outcome.SPIKED_RECOVERED, Outcome.OVERFIT),
         ),
         Clue("several_processes", scaling.several_processes, MODERATE, -DECISIVE),
-        Clue("rests_above_guess", rests_above_guess, STRONG),
+        Clue("rests_above_guess", rests_above_guess, STRONG, group="long_steps"),
+        Clue("overshot_at_first", overshot_at_first, STRONG, group="long_steps"),
         Clue("ranks_disagree", scaling.ranks_disagree, DECISIVE, -STRONG),
         Clue("scaled", scaling.gradient_scaled_by_processes, STRONG, group="scale"),
         Clue("rescaled", gradient_rescaled, WEAK, -WEAK, group="scale"),

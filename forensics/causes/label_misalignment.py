@@ -43,11 +43,17 @@ from forensics.causes._looks_learning_rate import (
     lr_tiny,
     lr_zero,
 )
-from forensics.causes._looks_loss_shape import initial_far_above_chance, plateau_level
+from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_moments import epsilon_dominates
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import labels_carry_nothing, labels_shifted
-from forensics.causes._looks_rest import frequencies_unlearned, rests_above_guess
+from forensics.causes._looks_rest import (
+    frequencies_unlearned,
+    overshot_at_first,
+    rests_above_guess,
+    rests_on_guessing,
+    still_falls,
+)
 from forensics.causes._looks_settings import epsilon_large
 from forensics.causes._looks_travel import hardly_moved, reach_short
 from forensics.findings import Outcome
@@ -85,17 +91,13 @@ CAUSE = Cause(
     "their frequencies.",
     clues=(
         *explains((Outcome.STALLED,), (Outcome.VALIDATION_FAILED, Outcome.OVERFIT)),
-        Clue(
-            "rests_on_guessing",
-            plateau_level("ln_classes", "label_entropy"),
-            MODERATE,
-            -MODERATE,
-            group="level",
-        ),
+        Clue("rests_on_guessing", rests_on_guessing, MODERATE, -MODERATE, group="level"),
         Clue("loss_vanished", loss_vanished, DECISIVE, group="level"),
         Clue("below_chance", rests_below_chance, -STRONG),
         Clue("frequencies_unlearned", frequencies_unlearned, -STRONG),
         Clue("rests_above_guess", rests_above_guess, -MODERATE),
+        Clue("overshot_at_first", overshot_at_first, -MODERATE),
+        Clue("still_falls", still_falls, -WEAK),
         Clue("gradient_alive", gradient_alive, WEAK, -STRONG),
         Clue("units_alike", units_alike, -DECISIVE, group="weights"),
         Clue("weights_oversized", weights_oversized, -STRONG, group="weights"),

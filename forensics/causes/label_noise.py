@@ -29,6 +29,7 @@ from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning import accuracy_capped, accuracy_high_and_flat
 from forensics.causes._looks_loss_shape import fell_first, plateau_level
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_rest import overshot_at_first
 from forensics.causes._looks_validation import (
     smoothed_labels,
     validation_accuracy_better,
@@ -81,6 +82,7 @@ CAUSE = Cause(
         ),
         Clue("smoothed", smoothed_labels, -MODERATE),
         Clue("gradient_alive", gradient_alive, WEAK, -STRONG),
+        Clue("overshot_at_first", overshot_at_first, -STRONG),
     ),
     verify=_verify,
     fix=_fix,

@@ -67,7 +67,12 @@ from forensics.causes._looks_moments import bound_broken
 from forensics.causes._looks_non_finite import calm_before_nan, instant, isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, ended, explains
 from forensics.causes._looks_replay_rate import beyond_critical_rate, lower_rate_removes
-from forensics.causes._looks_rest import frequencies_unlearned, rests_above_guess
+from forensics.causes._looks_rest import (
+    frequencies_unlearned,
+    overshot_at_first,
+    rests_above_guess,
+    still_falls,
+)
 from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
 from forensics.causes._looks_schedule import (
     loss_follows_lr,
@@ -152,7 +157,9 @@ CAUSE = Cause(
         Clue("no_warning", instant, -STRONG, group="start"),
         Clue("out_of_calm", out_of_calm, -MODERATE, group="start"),
         Clue("beyond_reason", beyond_reason, -STRONG, group="start"),
-        Clue("rests_above_guess", rests_above_guess, STRONG),
+        Clue("rests_above_guess", rests_above_guess, STRONG, group="long_steps"),
+        Clue("overshot_at_first", overshot_at_first, STRONG, group="long_steps"),
+        Clue("still_falls", still_falls, -MODERATE),
         Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
         Clue("weights_oversized", weights_oversized, -MODERATE, group="weights"),
         Clue("units_alike", units_alike, -STRONG, group="weights"),

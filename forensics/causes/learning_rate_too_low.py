@@ -40,6 +40,7 @@ from forensics.causes._looks_learning_rate import lr_decayed_early, lr_tiny, lr_
 from forensics.causes._looks_loss_shape import repeated_events, validation_frozen
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_rate import higher_rate_removes
+from forensics.causes._looks_rest import frequencies_unlearned, overshot_at_first, still_falls
 from forensics.causes._looks_settings import epsilon_large
 from forensics.causes._looks_travel import hardly_moved, rate_far_below_range, reach_short
 from forensics.causes._looks_updates import updates_small, weights_frozen
@@ -91,6 +92,9 @@ CAUSE = Cause(
         Clue("far_below_range", rate_far_below_range, STRONG + MODERATE, -STRONG, group="level"),
         Clue("hardly_moved", hardly_moved, STRONG, -STRONG, group="moved"),
         Clue("units_alike", units_alike, -STRONG),
+        Clue("still_falls", still_falls, STRONG, group="creeps"),
+        Clue("frequencies_unlearned", frequencies_unlearned, MODERATE, group="creeps"),
+        Clue("overshot_at_first", overshot_at_first, -STRONG),
         Clue("rate_decayed_early", lr_decayed_early, DECISIVE, -WEAK, group="level"),
         Clue("updates_small", updates_small, STRONG, -MODERATE, group="moved"),
         Clue("epsilon_large", epsilon_large, -STRONG),

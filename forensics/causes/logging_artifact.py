@@ -28,7 +28,11 @@ from forensics.case import Case
 from forensics.causes import _looks_logging as logs
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_outcome import explains
-from forensics.causes._looks_scaling import first_loss_is_multiple
+from forensics.causes._looks_scaling import (
+    first_loss_is_multiple,
+    training_is_multiple_of_validation,
+)
+from forensics.causes._looks_spike import tall
 from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
 
@@ -71,6 +75,8 @@ CAUSE = Cause(
         Clue("lasting_damage", logs.lasting_damage, -DECISIVE),
         Clue("no_mark", logs.any_mark, 0.0, -STRONG, group="none"),
         Clue("first_is_multiple", first_loss_is_multiple, -STRONG),
+        Clue("scaled", training_is_multiple_of_validation, -STRONG),
+        Clue("tall_spike", tall, -MODERATE),
     ),
     verify=_verify,
     fix=_fix,

@@ -41,7 +41,7 @@ from forensics.causes._looks_model import attention_used
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._looks_outcome import BROKE, before_any_update, early, explains
 from forensics.causes._looks_replay_rate import warmup_removes
-from forensics.causes._looks_rest import frequencies_unlearned
+from forensics.causes._looks_rest import frequencies_unlearned, overshot_at_first
 from forensics.causes._looks_resume import failed_on_restarted_rate, resumed
 from forensics.causes._looks_settings import adaptive_optimizer
 from forensics.causes._looks_travel import rate_far_below_range
@@ -87,6 +87,7 @@ CAUSE = Cause(
         Clue("rate_ordinary", lr_ordinary, -MODERATE, group="rate"),
         Clue("rate_tiny", rate_far_below_range, -STRONG, group="rate"),
         Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
+        Clue("overshot_at_first", overshot_at_first, STRONG),
         Clue("early", early, MODERATE, -DECISIVE, group="timing"),
         Clue("around_warmup_end", onset_around_warmup_end, MODERATE, group="timing"),
         Clue("warmup_absent", warmup_absent, MODERATE, -MODERATE, group="warmup"),

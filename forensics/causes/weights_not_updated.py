@@ -48,6 +48,7 @@ from forensics.causes._looks_loss_shape import (
 from forensics.causes._looks_outcome import explains, from_the_start
 from forensics.causes._looks_precision import updates_rounded_away
 from forensics.causes._looks_replay_state import trains_when_replayed
+from forensics.causes._looks_rest import still_falls
 from forensics.causes._looks_updates import weights_frozen
 from forensics.causes._looks_weights import never_updated, rounded_away
 from forensics.findings import Outcome
@@ -88,6 +89,7 @@ CAUSE = Cause(
         Clue("rate_zero", lr_zero, -DECISIVE, group="rate"),
         Clue("loss_moved", moved_at_all, -STRONG, WEAK, group="shape"),
         Clue("fell_first", fell_first, -STRONG, group="shape"),
+        Clue("still_falls", still_falls, -STRONG, group="shape"),
         Clue("from_the_start", from_the_start, WEAK, group="shape"),
         Clue("rests_where_it_began", plateau_level("initial"), MODERATE),
         Clue("updates_rounded_away", updates_rounded_away, MODERATE),
