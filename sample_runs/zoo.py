@@ -32,14 +32,14 @@ def all_faults() -> Iterator[Fault]:
             yield importlib.import_module(f"{room.__name__}.{found.name}").FAULT
 
 
-def chosen(only: list[str] | None, part: str | None) -> list[Cell]:
+def chosen(only: list[str] | None, part: str | None, later: int = 0) -> list[Cell]:
     """The runs to make, the first of every fault first; ``only`` names causes, faults or runs."""
     places = [
         (place, c)
         for f in all_faults()
         for p in PARTS
         if part in (None, p)
-        for place, c in enumerate(cells(f, p))
+        for place, c in enumerate(cells(f, p, later))
     ]
     every = [c for _, c in sorted(places, key=lambda pair: pair[0])]
     return [c for c in every if not only or {c.fault.cause, c.fault.name, c.name} & set(only)]
@@ -56,8 +56,11 @@ def main(argv: list[str] | None = None) -> int:
     for command in (making, commands.add_parser("list", help="show the runs")):
         command.add_argument("--only", nargs="+", help="causes, faults or runs")
         command.add_argument("--part", choices=PARTS)
+        command.add_argument(
+            "--later", type=int, default=0, help="added to every seed, for runs never seen before"
+        )
     options = parser.parse_args(argv)
-    wanted = chosen(options.only, options.part)
+    wanted = chosen(options.only, options.part, options.later)
     if options.command == "list":
         for cell in wanted:
             print(f"{cell.part:9} {cell.fault.cause:30} {cell.name}")
@@ -65,14 +68,15 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     if options.missing:
         wanted = [c for c in wanted if not (options.out / c.part / c.name / "truth.json").exists()]
-    return make_all(wanted, options.out, options.jobs, stop=not options.keep_going)
+    stop = not options.keep_going
+    return make_all(wanted, options.out, options.jobs, later=options.later, stop=stop)
 
 
-def make_all(wanted: list[Cell], out: Path, jobs: int, *, stop: bool) -> int:
+def make_all(wanted: list[Cell], out: Path, jobs: int, *, later: int, stop: bool) -> int:
     """Make runs in processes; return 1 where a fault did not show."""
     hidden = 0
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(make_one, c.part, c.name, out): c for c in wanted}
+        waiting = {pool.submit(make_one, c.part, c.name, out, later): c for c in wanted}
         for done in as_completed(waiting):
             error = done.exception()
             cell = waiting[done]
@@ -85,7 +89,7 @@ def make_all(wanted: list[Cell], out: Path, jobs: int, *, stop: bool) -> int:
     return min(1, hidden)
 
 
-def make_one(part: str, name: str, out: Path) -> tuple[bool, str]:
+def make_one(part: str, name: str, out: Path, later: int = 0) -> tuple[bool, str]:
     """Make one run, in a process of its own: whether its fault hid, and a line."""
     import torch
 
@@ -93,7 +97,7 @@ def make_one(part: str, name: str, out: Path) -> tuple[bool, str]:
 
     torch.set_num_threads(1)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    cell = next(c for c in chosen(None, part) if c.name == name)
+    cell = next(c for c in chosen(None, part, later) if c.name == name)
     try:
         return False, f"{name}: {make(cell, out)}"
     except FaultDidNotShow as error:

@@ -75,10 +75,10 @@ def repeat(families: list[str], place: int) -> int:
     return 10 * (names.count(names[-1]) - 1)
 
 
-def cells(fault: Fault, part: str) -> list[Cell]:
-    """All runs of a fault in one part."""
+def cells(fault: Fault, part: str, later: int = 0) -> list[Cell]:
+    """All runs of a fault in one part; ``later`` is added to every seed."""
     families = fault.tuning if part == "tuning" else fault.measured
-    first = FIRST_SEED[part]
+    first = FIRST_SEED[part] + later
     return [
         Cell(fault, part, name.partition(":")[0], strength, first + repeat(list(families), at) + n)
         for at, (name, strength) in enumerate(families.items())
