@@ -79,8 +79,9 @@ def never_relearned(case: Case, points: int = 12) -> Seen:
     level, first = median(before.value[-16:]), facts.initial_loss(case)
     # An output that no longer depends on its input costs what an untrained model costs.
     idle = first is None or median(late) <= 1.3 * abs(first)
+    rests = moved <= max(2 * noise, 0.01 * abs(median(late)))
     return Seen(
-        moved <= max(2 * noise, 0.01 * abs(median(late))) and median(late) > 1.2 * level and idle,
+        bool(rests and median(late) > 1.2 * level and idle),
         f"From {at_step(int(after.step[0]))} on the loss was {number(median(early))} in the first "
         f"and {number(median(late))} in the second half of what followed.",
     )

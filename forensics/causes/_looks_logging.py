@@ -43,7 +43,7 @@ def training_noisy_validation_smooth(case: Case, noise: float = 0.15) -> Seen:
     later = found.value[len(found) // 2 :]
     swing = float(np.std(np.diff(later))) / (np.sqrt(2) * max(median(later), 1e-12))
     return Seen(
-        bool(smooth.holds) and swing >= noise,
+        bool(smooth.holds and swing >= noise),
         f"From point to point the training loss swings by {percent(swing)} of its level. "
         f"{smooth.text}",
     )

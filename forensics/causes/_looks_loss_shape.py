@@ -6,9 +6,11 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._looks_model import batchnorm_used
+from forensics.causes._looks_text import says
 from forensics.causes._wording import at_step, count, listing, number, percent, times
 from forensics.findings import Ending, EpisodeKind
 from forensics.medians import median
+from forensics.run import TextKind
 from forensics.signals import Signal
 
 
@@ -124,6 +126,15 @@ def pretrained_at_chance(case: Case) -> Seen:
         return Seen(None, "Needs a language model: a new head for new classes starts at chance.")
     seen = initial_at_chance(case)
     return Seen(case.config.pretrained and seen.holds, seen.text) if seen.holds else seen
+
+
+def unloaded_at_chance(case: Case) -> Seen:
+    """The loader missed weights of a language model, and it starts with the loss of a guess."""
+    said = says(TextKind.WEIGHTS_NOT_LOADED)(case)
+    if not said.holds or not case.config.vocab_size:
+        return NOT_APPLICABLE
+    first = initial_at_chance(case)
+    return Seen(first.holds, f"{said.text} {first.text}", said.steps, "text")
 
 
 def plateau_level(*kinds: str) -> Look:

@@ -36,6 +36,9 @@ def rests_above_guess(case: Case, room: float = 0.01) -> Seen:
 
 def rests_on_guessing(case: Case, room: float = 0.015) -> Seen:
     """The loss rests where guessing among the classes, or by their frequencies, leads."""
+    if plateau_level("token_entropy")(case).holds:
+        # Where any model of text rests that does not use its context, whatever keeps it from it.
+        return NOT_APPLICABLE
     named = plateau_level("ln_classes", "label_entropy")(case)
     chance, found = facts.chance_loss(case), _later(case)
     if named.holds or chance is None or found is None or case.config.vocab_size:

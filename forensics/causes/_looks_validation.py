@@ -159,6 +159,22 @@ def validation_accuracy_better(case: Case, more: float = 0.15) -> Seen:
     )
 
 
+def validation_climbs_steadily(case: Case, share: float = 0.75) -> Seen:
+    """Validation worsens without jumps as training gets surer: the same answers are wrong."""
+    found = facts.points(case.track(Signal.EVAL_LOSS))
+    if found is None or len(found) < 6:
+        return Seen(None, "Needs six validation losses.")
+    ways = np.diff(found.value)
+    risen = float(found.value[-1] - found.value[0])
+    jitter = float(np.abs(ways[ways < 0]).sum())
+    return Seen(
+        float(np.mean(ways > 0)) >= share and risen > 0 and jitter < 0.25 * risen,
+        f"The validation loss went from {number(float(found.value[0]))} to "
+        f"{number(float(found.value[-1]))}, up in {percent(float(np.mean(ways > 0)))} of its "
+        "steps.",
+    )
+
+
 def validation_falls_smoothly(case: Case, share: float = 0.8) -> Seen:
     """Nearly every validation is better than the one before."""
     found = facts.points(case.track(Signal.EVAL_LOSS))

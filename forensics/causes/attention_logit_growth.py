@@ -88,7 +88,9 @@ CAUSE = Cause(
     clues=(
         *explains((*BROKE, Outcome.STALLED), rarely=(Outcome.SPIKED_RECOVERED,)),
         Clue("stalled", ended(Outcome.STALLED), -MODERATE, group="outcome"),
-        Clue("logits_harmful", attention_logits_harmful, DECISIVE, -STRONG, group="logits"),
+        Clue(
+            "logits_harmful", attention_logits_harmful, DECISIVE + MODERATE, -STRONG, group="logits"
+        ),
         Clue("logits_watched", attention_logits_watched, STRONG, -STRONG, group="logits"),
         Clue("activations_grow", activations_grow, MODERATE, group="logits"),
         Clue("queries_normalised", qk_normalised, -STRONG, WEAK),

@@ -38,6 +38,7 @@ from forensics.causes._looks_replay_state import running_statistics_off
 from forensics.causes._looks_settings import batch_per_device_below
 from forensics.causes._looks_validation import (
     overfitted,
+    validation_climbs_steadily,
     validation_form,
     validation_worse_than_guess,
 )
@@ -90,7 +91,8 @@ CAUSE = Cause(
                 Outcome.OVERFIT,
             ),
         ),
-        Clue("batchnorm_used", batchnorm_used, STRONG, -DECISIVE),
+        Clue("batchnorm_used", batchnorm_used, MODERATE, -DECISIVE),
+        Clue("climbs_steadily", validation_climbs_steadily, -MODERATE),
         Clue("one_or_two_samples", batch_per_device_below(3), STRONG, group="batch"),
         Clue("few_samples", batch_per_device_below(7), MODERATE, group="batch"),
         Clue("enough_samples", batch_per_device_below(ENOUGH), 0.0, -MODERATE, group="batch"),

@@ -66,7 +66,7 @@ CAUSE = Cause(
         Clue("fell_first", fell_first, WEAK, -STRONG, group="progress"),
         Clue(
             "rests_on_guessing",
-            plateau_level("ln_classes", "ln_vocab", "initial", "post_jump"),
+            plateau_level("ln_classes", "ln_vocab", "token_entropy", "initial", "post_jump"),
             -STRONG,
             group="progress",
         ),

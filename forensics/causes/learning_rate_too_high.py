@@ -80,6 +80,7 @@ from forensics.causes._looks_schedule import (
     never_decayed,
     onset_after_decay,
     onset_near_peak,
+    schedule_anew,
 )
 from forensics.causes._looks_updates import updates_large
 from forensics.causes._looks_warmup import (
@@ -171,6 +172,8 @@ CAUSE = Cause(
         Clue("before_any_update", before_any_update, -DECISIVE, group="start"),
         Clue("after_resume", soon_after_resume, -STRONG, group="resume"),
         Clue("rate_restarted", failed_on_restarted_rate, -DECISIVE, group="resume"),
+        # The rate that broke the run is one that it had stood before.
+        Clue("rate_anew", schedule_anew, -STRONG, group="resume"),
         Clue("moved_far", moved_far, MODERATE, group="updates"),
         proof("replay", lower_rate_removes),
         Clue("beyond_critical_rate", beyond_critical_rate, MODERATE, -WEAK),

@@ -27,7 +27,7 @@ from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_health import ends_near_best, nothing_failed
 from forensics.causes._looks_learning import loss_fell
-from forensics.causes._looks_loss_shape import pretrained_at_chance
+from forensics.causes._looks_loss_shape import pretrained_at_chance, unloaded_at_chance
 from forensics.causes._looks_outcome import ended
 from forensics.causes._looks_scaling import (
     first_loss_is_multiple,
@@ -67,7 +67,8 @@ CAUSE = Cause(
         Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),
         Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),
         Clue("first_is_multiple", first_loss_is_multiple, -DECISIVE - STRONG, group="scale"),
-        Clue("pretrained_at_chance", pretrained_at_chance, -DECISIVE - STRONG),
+        Clue("pretrained_at_chance", pretrained_at_chance, -DECISIVE - STRONG, group="loaded"),
+        Clue("unloaded_at_chance", unloaded_at_chance, -DECISIVE - STRONG, group="loaded"),
         Clue("ratio", training_is_multiple_of_validation, -STRONG, group="scale"),
         Clue("validation_falls", validation_falls_smoothly, WEAK),
         Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),

@@ -82,7 +82,7 @@ CAUSE = Cause(
             ),
             (Outcome.STALLED, Outcome.UNKNOWN),
         ),
-        Clue("resumed", resume.resumed, 0.0, -MODERATE),
+        Clue("resumed", resume.resumed, 0.0, -MODERATE, group="rate"),
         Clue("broke_off", schedule_anew, DECISIVE, -STRONG, group="rate"),
         Clue("rate_began_again", resume.rate_began_again, DECISIVE, group="rate"),
         Clue("rate_went_on", resume.rate_went_on, -DECISIVE, group="rate"),

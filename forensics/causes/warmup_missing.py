@@ -94,7 +94,7 @@ CAUSE = Cause(
         Clue("warmup_short", warmup_short, STRONG, -STRONG, group="warmup"),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("gradient_large_at_first", gradient_large_at_first, WEAK),
-        Clue("adaptive_optimizer", adaptive_optimizer, WEAK, -WEAK),
+        Clue("adaptive_optimizer", adaptive_optimizer, 0.0, -WEAK),
         Clue("attention_used", attention_used, WEAK, -MODERATE),
         Clue("isolated", isolated_non_finite, -STRONG),
         Clue("before_any_update", before_any_update, -DECISIVE),

@@ -31,7 +31,11 @@ References:
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family
-from forensics.causes._looks_loss_shape import initial_at_chance, pretrained_at_chance
+from forensics.causes._looks_loss_shape import (
+    initial_at_chance,
+    pretrained_at_chance,
+    unloaded_at_chance,
+)
 from forensics.causes._looks_model import pretrained
 from forensics.causes._looks_outcome import early, explains, from_the_start
 from forensics.causes._looks_text import says
@@ -77,6 +81,7 @@ CAUSE = Cause(
         ),
         Clue("first_loss_at_chance", initial_at_chance, 0.0, -DECISIVE, group="first"),
         Clue("pretrained_at_chance", pretrained_at_chance, DECISIVE, group="first"),
+        Clue("unloaded_at_chance", unloaded_at_chance, DECISIVE, group="first"),
         Clue("pretrained", pretrained, WEAK, -DECISIVE),
         Clue("said_not_loaded", says(TextKind.WEIGHTS_NOT_LOADED), STRONG, -WEAK),
         Clue("from_the_start", from_the_start, WEAK, group="timing"),
