@@ -10,10 +10,17 @@ from forensics.advice.checkpoints import starts
 from forensics.batches import limits_of, survey_captured, suspect_steps
 from forensics.case import Case
 from forensics.causes import rank
-from forensics.detectors import Thresholds, clip_facts, detect_all, learning_rate_facts
+from forensics.causes._completed import completed
+from forensics.detectors import (
+    Thresholds,
+    clip_facts,
+    detect_all,
+    learning_rate_facts,
+    plateau_again,
+)
 from forensics.diagnosis import Diagnosis
 from forensics.errors import UsageError
-from forensics.findings import Hypothesis, Outcome
+from forensics.findings import EpisodeKind, Hypothesis, Outcome
 from forensics.loading import load_runs
 from forensics.outcome import judge
 from forensics.remote import is_remote
@@ -112,7 +119,7 @@ def analyze(
     worst = min(cases, key=_badness)
     rest = [_rank(c) for c in cases if c is not worst]
     rest += [_rank(_case(r, thresholds)) for r in others]
-    case = _audited(_scanned(worst, mode, dask, progress))
+    case = _judged_again(_audited(_scanned(worst, mode, dask, progress)), thresholds)
     if ask is not None:
         case = _replayed(case, ask)
     chosen = _rank(case)
@@ -173,6 +180,24 @@ def _audited(case: Case) -> Case:
         limits_of(run.config, case.tensors),
     )
     return replace(case, run=replace(run, notes=(*run.notes, *notes)), batches=found)
+
+
+def _judged_again(case: Case, thresholds: Thresholds | None) -> Case:
+    """The case judged with the settings and labels that only checkpoints and batches tell.
+
+    A run that seemed to have gone well may have stopped far from done.
+    """
+    if case.judgement.outcome.is_failure or (case.survey is None and case.batches is None):
+        return case
+    line, run = case.timeline, completed(case).run
+    found = plateau_again(line, run.config, case.batches, thresholds)
+    if not found:
+        return case
+    kept = [e for e in case.episodes if e.kind is not EpisodeKind.PLATEAU]
+    episodes = tuple(sorted([*kept, *found], key=lambda e: (e.onset_step, e.kind)))
+    judgement = judge(line, episodes, run.text)
+    clip = clip_facts(line, case.config, judgement.onset_step)
+    return replace(case, episodes=episodes, judgement=judgement, clip=clip)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,13 @@ from functools import cache
 from typing import Any
 
 from forensics import registry
+from forensics.batch_facts import BatchSurvey
+from forensics.detectors import plateau
 from forensics.detectors._base import Detector
 from forensics.detectors._facts import clip_facts, learning_rate_facts
 from forensics.detectors._spikes import SpikeRule
 from forensics.errors import UsageError
-from forensics.findings import Episode
+from forensics.findings import Episode, Severity
 from forensics.run import Config
 from forensics.timeline import Timeline
 
@@ -57,6 +59,26 @@ def detect_all(
     return tuple(sorted(episodes, key=lambda e: (e.onset_step, e.kind))), tuple(skipped)
 
 
+def plateau_again(
+    timeline: Timeline,
+    config: Config,
+    batches: BatchSurvey | None,
+    thresholds: Thresholds | None = None,
+) -> list[Episode]:
+    """A plateau that shows only with what checkpoints and batches tell; at most one.
+
+    Args:
+        timeline: The run.
+        config: Its settings, completed from checkpoints and batches.
+        batches: What its captured batches hold, where there are any.
+        thresholds: As those of `detect_all`.
+    """
+    detector = next(d for d in all_detectors() if d.name == plateau.DETECTOR.name)
+    found = detector.run(timeline, config, _thresholds(detector, thresholds or {}))
+    failed = [e for e in found if e.severity is Severity.FAILURE]
+    return failed or plateau.detect_in_batches(timeline, config, batches)
+
+
 def _thresholds(detector: Detector, chosen: Thresholds) -> Mapping[str, Any]:
     own = chosen.get(detector.name, {})
     if not detector.builds_on_spikes:
@@ -82,4 +104,5 @@ __all__ = [
     "clip_facts",
     "detect_all",
     "learning_rate_facts",
+    "plateau_again",
 ]

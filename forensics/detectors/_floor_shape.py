@@ -31,13 +31,20 @@ def same_unit(timeline: Timeline, step: Steps, value: Values) -> bool:
     return abs(log(median(evals / np.maximum(near, 1e-12)))) <= log(1.7)
 
 
-def resting(value: Values, initial: float, level: float, *, from_start: bool = False) -> Flat:
-    """The floor, begun where the loss had first come down to it."""
+def resting(
+    value: Values,
+    initial: float,
+    level: float,
+    *,
+    from_start: bool = False,
+    near: float = NEAR,
+) -> Flat:
+    """The floor, begun where the loss had first come down to it by all but ``near`` of its fall."""
     start = 0
     if not from_start:
         calm = rolling_median(value, max(1, min(31, len(value) // 60)))
         there = max(level, part(value, 0.3, 0.45))
-        start = int(np.argmax(calm <= there + NEAR * (initial - there)))
+        start = int(np.argmax(calm <= there + near * (initial - there)))
     return Flat(start, level, initial, (initial - level) / initial)
 
 

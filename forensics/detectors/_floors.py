@@ -15,7 +15,13 @@ import numpy as np
 from forensics.detectors._context import finite_of
 from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._floor_shape import first_level, part, resting, same_unit, stopped, unit_of
-from forensics.detectors._floors_of_tokens import never_loaded, of_tokens, of_untold_tokens
+from forensics.detectors._floors_of_settings import ended_at_frequencies, of_settings
+from forensics.detectors._floors_of_tokens import (
+    began_far_off,
+    never_loaded,
+    of_tokens,
+    of_untold_tokens,
+)
 from forensics.detectors._levels import Flat
 from forensics.detectors._robust import block_medians, noise
 from forensics.medians import MEDIAN_ERROR, median
@@ -64,6 +70,9 @@ def _first_of(timeline: Timeline, config: Config, step: Steps, value: Values) ->
         lambda: _never_came_near(timeline, config, step, value),
         lambda: _unmoved(timeline, value),
         lambda: _without_a_rate(timeline, step, value),
+        lambda: began_far_off(timeline, config, step, value),
+        lambda: of_settings(timeline, config, step, value),
+        lambda: ended_at_frequencies(timeline, config, value),
     )
     return next((found for rule in rules if (found := rule()) is not None), None)
 

@@ -26,6 +26,9 @@ UNTOLD = (3.0, 14.0)
 LOST_LOGIT = 1e3
 """Attention logit from which the loss suffers (small-scale proxies, 2309.14322: 1e3 harms, 1e4
 diverged); a floor is then told from four fifths of the usual level on."""
+FAR_OFF, SLOW, FAR_YET = 1.7, 0.08, 0.25
+"""Times chance at which a loss began, share of the run for which it was above chance, and share of
+chance at which it ends. Losses in bits are 1.44 times those in nats."""
 STOPPED = 0.08
 """Share of all progress that may fall to the last two thirds of a run that stopped early; training
 that goes on makes a sixth and more of it there. Half as much again for characters, which end at
@@ -59,6 +62,20 @@ def of_tokens(timeline: Timeline, config: Config, step: Steps, value: Values) ->
     if above and not same_unit(timeline, step, value):
         return None
     return resting(value, max(first, chance), level, from_start=above)
+
+
+def began_far_off(timeline: Timeline, config: Config, step: Steps, value: Values) -> Flat | None:
+    """Characters that began far above chance, took long to come down to it, and lack the time."""
+    count = config.vocab_size
+    if not count or not LETTERS <= count < PIECES or value.min() <= 0:
+        return None
+    chance, first, level = log(count), first_level(value), part(value, 0.8, 1.0)
+    late = float(np.mean(value > chance)) > SLOW
+    if first < FAR_OFF * chance or not late or level < FAR_YET * chance:
+        return None
+    if not same_unit(timeline, step, value):
+        return None
+    return resting(value, first, level, from_start=True)
 
 
 def _attention_is_gone(timeline: Timeline) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from forensics.batch_facts import BatchSurvey
 from forensics.detectors._base import Detector
 from forensics.detectors._context import (
     finite_loss,
@@ -19,6 +20,7 @@ from forensics.detectors._context import (
 )
 from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._floors import poor_floor
+from forensics.detectors._floors_of_batches import of_batches
 from forensics.detectors._levels import (
     Flat,
     at_chance,
@@ -88,6 +90,19 @@ def detect(
     if flat_out is None:
         return []
     return [_episode(timeline, config, step, flat_out, stuck=stuck, sure=False)]
+
+
+def detect_in_batches(
+    timeline: Timeline, config: Config, batches: BatchSurvey | None
+) -> list[Episode]:
+    """Find a plateau that captured batches explain and the log alone does not; at most one."""
+    if batches is None or Signal.TRAIN_LOSS not in timeline.tracks or is_adversarial(timeline):
+        return []
+    step, value = finite_loss(timeline)
+    floor = of_batches(timeline, batches, step, value)
+    if floor is None:
+        return []
+    return [_episode(timeline, config, step, floor, stuck=floor.start == 0, sure=True)]
 
 
 def _flat_out(

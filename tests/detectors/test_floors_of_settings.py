@@ -1,0 +1,120 @@
+"""Floors that settings or batches explain, and healthy runs of unusual settings."""
+
+import numpy as np
+import pytest
+
+from forensics.batch_facts import BatchSurvey
+from forensics.detectors import plateau_again
+from forensics.findings import Outcome
+from forensics.run import Config
+from tests.detectors.test_floors import TOP, evaluated, fallen
+from tests.detectors.test_silence import outcome_of
+from tests.synth import timeline_of
+
+ADAM = {"optimizer": "adamw", "betas": (0.9, 0.999)}
+LOT = BatchSurvey(class_shares=(0.1,) * 10, labels_counted=160)
+
+
+def creeping(n, start, end, seed=0):
+    """A loss that halves early and then goes on falling, slower and slower."""
+    t = np.arange(n) / n
+    noise = 0.02 * np.random.default_rng(seed).standard_normal(n)
+    return end + (start - end) * (0.5 * np.exp(-t / 0.05) + 0.5 * (1 - t)) + noise
+
+
+def failed(loss, config, **others):
+    return outcome_of({"loss": loss, **others}, config=config)[0].outcome.is_failure
+
+
+class TestSilence:
+    @pytest.mark.parametrize(("rate", "decay"), [(3e-4, 0.1), (1e-3, 1.0), (0.03, 0.01)])
+    def test_ordinary_settings(self, rate, decay):
+        config = Config(vocab_size=128, lr_peak=rate, weight_decay=decay, **ADAM)
+        assert not failed(creeping(300, TOP, 0.35 * TOP), config)
+
+    def test_plain_descent_at_its_own_rates(self):
+        config = Config(optimizer="sgd", lr_peak=3.2, weight_decay=1e-4, num_classes=10)
+        assert not failed(creeping(300, 2.3, 1.1), config)
+
+    @pytest.mark.parametrize("name", ["adagrad", "adadelta", "adafactor", "prodigy"])
+    def test_optimizers_with_a_scale_of_their_own(self, name):
+        config = Config(optimizer=name, lr_peak=1.0, num_classes=10)
+        assert not failed(creeping(300, 2.3, 1.1), config)
+
+    def test_a_high_rate_that_worked(self):
+        config = Config(lr_peak=0.3, num_classes=10, **ADAM)
+        assert not failed(fallen(300, 2.3, 0.1, 0.5), config)
+
+    def test_a_loss_in_bits(self):
+        loss = creeping(300, TOP / np.log(2), 0.3 * TOP)
+        evals = evaluated(300, 4.0, 3.0, 2.2, 1.6)
+        assert not failed(loss, Config(vocab_size=128), eval_loss=evals)
+
+    def test_mixed_samples_have_no_hard_labels(self):
+        assert not plateau_again(self.noisy(), Config(num_classes=10), BatchSurvey())
+
+    def test_training_that_is_harder_than_validation(self):
+        line = timeline_of(
+            {
+                "loss": fallen(300, 2.3, 0.9, 0.3, noise=0.05),
+                "train_accuracy": fallen(300, 0.1, 0.7, 0.3),
+                "eval_loss": evaluated(300, 1.0, 0.6, 0.5, 0.5),
+                "eval_accuracy": evaluated(300, 0.6, 0.8, 0.9, 0.9),
+            }
+        )
+        assert not plateau_again(line, Config(num_classes=10), LOT)
+
+    def test_a_rare_class_that_is_found(self):
+        shares = BatchSurvey(class_shares=(0.97, 0.03), labels_counted=400)
+        line = timeline_of(
+            {
+                "loss": fallen(300, 0.7, 0.03, 0.3, noise=0.002),
+                "eval_accuracy": evaluated(300, 0.97, 0.98, 0.985, 0.99),
+            }
+        )
+        assert not plateau_again(line, Config(num_classes=2), shares)
+
+    @staticmethod
+    def noisy():
+        return timeline_of(
+            {
+                "loss": fallen(300, 2.4, 2.0, 0.1, noise=0.1),
+                "train_accuracy": fallen(300, 0.1, 0.45, 0.2, noise=0.05),
+                "eval_loss": evaluated(300, 1.9, 1.3, 1.2, 1.18),
+                "eval_accuracy": evaluated(300, 0.4, 0.8, 0.88, 0.9),
+            }
+        )
+
+
+class TestFound:
+    @pytest.mark.parametrize(("rate", "decay"), [(0.4, 0.0), (5e-3, 8.0)])
+    def test_a_setting_that_no_recipe_uses(self, rate, decay):
+        config = Config(vocab_size=128, lr_peak=rate, weight_decay=decay, **ADAM)
+        found, _ = outcome_of({"loss": creeping(300, TOP, 0.42 * TOP)}, config=config)
+        assert found.outcome is Outcome.STALLED
+
+    def test_characters_that_end_at_their_frequencies(self):
+        rate = np.linspace(3e-4, 0, 300)
+        loss = 0.7 * TOP + 0.3 * TOP * np.linspace(1, 0, 300)
+        found, _ = outcome_of({"loss": loss, "lr": rate}, config=Config(vocab_size=128))
+        assert found.outcome is Outcome.STALLED
+
+    def test_characters_that_began_far_off(self):
+        loss = creeping(300, 2.0 * TOP, 0.3 * TOP)
+        evals = evaluated(300, 6.0, 4.0, 2.5, 1.5)
+        found, _ = outcome_of({"loss": loss, "eval_loss": evals}, config=Config(vocab_size=128))
+        assert found.outcome is Outcome.STALLED
+
+    def test_labels_by_lot(self):
+        (found,) = plateau_again(TestSilence.noisy(), Config(num_classes=10), LOT)
+        assert found.details["from_start"]
+
+    def test_one_answer_for_all(self):
+        shares = BatchSurvey(class_shares=(0.986, 0.008, 0.006), labels_counted=512)
+        line = timeline_of(
+            {
+                "loss": fallen(300, 1.2, 0.075, 0.3, noise=0.01),
+                "eval_accuracy": evaluated(300, 0.99, 0.99, 0.99, 0.99),
+            }
+        )
+        assert len(plateau_again(line, Config(), shares)) == 1
