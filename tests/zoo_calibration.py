@@ -32,6 +32,8 @@ class Told:
     said: dict[str, float]
     """Of every cause, and under '' of none of them."""
     right: frozenset[str]
+    outcome: bool
+    """Whether the outcome was judged rightly: what follows a wrong one no temperature can mend."""
 
     def first(self, temperature: float = 1.0) -> tuple[float, bool]:
         """The first cause's probability at a relative temperature, and whether it is right."""
@@ -56,7 +58,8 @@ def listen(folder: Path) -> Told:
         found = forensics.analyze(zoo.without_truth(folder, Path(place), False))
     said = {h.cause: h.probability for h in found.hypotheses}
     said[""] = max(0.0, 1.0 - sum(said.values()))
-    return Told(said, frozenset({truth["cause"], *truth["accept"]}))
+    outcome = found.outcome in (truth["outcome"], *truth["accept_outcomes"])
+    return Told(said, frozenset({truth["cause"], *truth["accept"]}), outcome)
 
 
 def brier(told: Sequence[Told], temperature: float = 1.0) -> float:
@@ -157,11 +160,12 @@ def main(words: Sequence[str]) -> int:
         told = list(pool.map(listen, folders))
     print(f"{options.part}: {len(told)} runs, Brier score {brier(told):.4f}")
     print("\n".join(table(told)))
-    best = best_temperature(told)
-    print(
-        f"a temperature {best:.2f} times the present one would suit these runs best "
-        f"(Brier score {brier(told, best):.4f})"
-    )
+    for some, which in ((told, "all"), ([t for t in told if t.outcome], "of a right outcome")):
+        best = best_temperature(some)
+        print(
+            f"runs {which}: {len(some)}, Brier score {brier(some):.4f}; with {best:.2f} times the "
+            f"present temperature, which suits them best, {brier(some, best):.4f}"
+        )
     if options.svg:
         options.svg.write_text(svg(told), encoding="utf-8")
     if options.readme:

@@ -16,6 +16,7 @@ For:
     - The global gradient norm was ordinary until the loss moved; it had fallen for long before.
     - Gradient entries of the size of epsilon; an epsilon of 1e-4 or more, which stalls a run.
     - In a checkpoint, sqrt(v) below epsilon for most weights.
+    - A loss that creeps, or tokens whose frequencies are never learned: epsilon swallows updates.
 
 Against:
     - The optimizer has no second moment, or beta2 is 0.95.

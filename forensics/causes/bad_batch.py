@@ -14,6 +14,7 @@ For:
     Damage in the captured batch of the step (repeats, noise, another scale, samples of one value)
     that other batches do not show. One logged point; gradient and loss in the same step, with a
     calm step before; at least twice the level; the same place of each epoch.
+    - A peak above the loss of an untrained model.
 
 Against:
     A captured batch in which nothing is odd. A gradient norm that grew over several steps (an

@@ -12,11 +12,13 @@ For:
     - A model with batch normalisation and two to six samples a device.
     - Validation that jumps or is non-finite while training is calm.
     - Running statistics in a checkpoint that are not finite, negative, or far off.
+    - Running statistics near the 0 and 1 they began with, long after the start.
 
 Against:
     - Layer, group or RMS normalisation.
     - Batches of 16 and more a device.
     - Validation that turned slowly while the training loss fell: that is overfitting.
+    - Validation that climbs without jumps.
 
 What to do:
     Use SyncBatchNorm or GroupNorm, drop the last incomplete batch, freeze the statistics of a

@@ -11,6 +11,7 @@ How it shows:
 For:
     Labels of captured batches that are mostly one class. A quick fall, then a level at the label
     entropy; accuracy that is high and flat.
+    - Loss and accuracy are those of a model that knows the share of the largest class, and no more.
 
 Against:
     A level of ln(classes), which is that of balanced labels; accuracy at chance or still rising.

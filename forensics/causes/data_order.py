@@ -14,6 +14,8 @@ For:
     stopped; events at the start of epochs; shuffling switched off. Accuracies of batches in a row
     near 0 and others near 1: each stretch holds one class. Captured batches that hold one class
     after the other.
+    - The loss jumps in equal distances and falls in between.
+    - Most batches are wholly wrong though others were wholly right.
 
 Against:
     Validation that moves too; a gradient norm that grew before; a jump up right at the resume.

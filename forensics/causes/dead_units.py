@@ -13,11 +13,15 @@ For:
     - A plateau after a jump; a gradient norm that fell to 1 % or less of what it was.
     - Ever more gradient entries that are exactly zero.
     - Between two checkpoints, units whose second moment shrinks by exactly beta2.
+    - A loss that rests at the level of an untrained model from the break on.
+    - A gradient norm that fell while the loss rose.
+    - Nearly all matrices without one gradient between two checkpoints.
 
 Against:
     - GELU, SiLU, SwiGLU, tanh: these have no dead side.
     - An ordinary gradient norm on the plateau.
     - A flat loss from the very first step.
+    - A loss that learns again after the break.
 
 What to do:
     Go back to before the jump with a lower rate, clipping and a warm-up; use a leaky activation or

@@ -12,6 +12,7 @@ For:
     Synchronised quantities that differ between ranks; a gradient norm that changed by the number
     of processes or its root.
     - Checkpoints of several ranks whose replicated parameters differ.
+    - A loss that rests above that of a guess or overshoots at first, on several processes.
 
 Against:
     A single process; ranks that agree to the last digit.

@@ -15,6 +15,7 @@ For:
 Against:
     Damage in the captured batch; a loss that doubles or more; a loss that stays up; validation that
     got worse.
+    - A peak above the loss of an untrained model: what is merely hard is at worst unknown.
 
 What to do:
     Nothing to the data. Look at the samples once, to be sure that they are what they should be.

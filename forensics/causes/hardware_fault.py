@@ -13,6 +13,7 @@ For:
     A hardware error in the output; one isolated jump by a power of two; nothing before it.
     - A single weight or row of a checkpoint that stands out, or a weight that is NaN while
       its moments are finite.
+    - A loss that leaps by orders of magnitude from one step to the next, out of calm.
 
 Against:
     A gradient norm that grew over several steps; several events; the same place of each epoch.

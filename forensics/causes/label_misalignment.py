@@ -16,6 +16,8 @@ For:
 Against:
     A dead gradient (then nothing can be learned from any labels); a tiny learning rate; steady
     progress.
+    - Not even the frequencies of the tokens were learned: the updates do not arrive.
+    - Weights of impossible size, an epsilon above the gradients, layers that no gradient reaches.
 
 What to do:
     Look at twenty samples with their labels, as the model gets them. Overfit one batch. Score the

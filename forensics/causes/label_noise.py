@@ -10,6 +10,7 @@ How it shows:
 
 For:
     A plateau after progress; accuracy capped well below 100 %; validation better than training.
+    - More of the validation than of the training data is right.
 
 Against:
     No progress at all; training accuracy near 100 % without a rise of the validation loss;

@@ -19,11 +19,14 @@ For:
     - Repeated spikes; a loss that drifts, or grows from point to point; more than half of the
       steps clipped; updates above a hundredth of the weights.
     - Matrices that move by some hundredths of themselves a step between checkpoints.
+    - A loss that rests above that of a guess, or rose far above its beginning in the first steps.
 
 Against:
     - The failure begins far below the peak, after long calm.
     - It came back although the rate had been lowered.
     - A number was non-finite before any update, or from one step to the next with no rise before.
+    - A leap out of long calm at a rate that had been in force for hundreds of steps.
+    - Output logits that had drifted before anything broke; moments that Adam cannot bring about.
 
 What to do:
     Go back to the last healthy checkpoint with a third of the rate (a fifth less where the loss

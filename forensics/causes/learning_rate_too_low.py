@@ -13,6 +13,9 @@ For:
     - A logged rate of exactly 0, or below about 1e-7 for Adam.
     - A rate below 1 % of its peak while much of the run is still to come.
     - Updates below a hundred-thousandth of the weights.
+    - Rates that add up to less than the size of a weight: Adam moves none further than that.
+    - Weights that moved by less than a few thousandths from save to save.
+    - A loss that falls to the last, steadily and by next to nothing.
 
 Against:
     - A rate in the documented range at the time of the plateau.

@@ -17,6 +17,7 @@ Against:
     A captured batch that is finite; a gradient norm that grew before; a loss that is NaN while the
     gradient is finite (see ``labels_all_masked``); the very first step, where every batch is
     affected alike.
+    - A gradient that was not finite while the loss still was.
 
 What to do:
     Check every sample with ``isfinite`` before training, inputs and targets alike. Repair or drop.

@@ -14,6 +14,7 @@ For:
     - A jump of the loss, upward, in the first steps after a resume whose rate went on.
     - Non-finite numbers right after the resume.
     - Moments in a checkpoint that break Adam's bounds.
+    - A second moment that fell as if begun anew while the step counter went on.
 
 Against:
     - No resume: a state in memory is not damaged without a hardware fault.

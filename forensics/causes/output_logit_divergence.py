@@ -15,6 +15,7 @@ For:
     - No weight decay, no z-loss and no cap on the logits.
     - Logged output logits, or log Z, that grow in size.
     - An output layer that grows more than the other weights between checkpoints.
+    - Last layers that move at full length in one direction while the others move at random.
 
 Against:
     - A z-loss or a logit cap.
@@ -85,7 +86,7 @@ CAUSE = Cause(
         Clue("early", early, -STRONG, WEAK, group="timing"),
         Clue("drift", drifted, MODERATE, group="shape"),
         Clue("repeated_spikes", repeated_events, -WEAK, group="shape"),
-        Clue("restrained", logits_restrained, -STRONG, WEAK),
+        Clue("restrained", logits_restrained, -STRONG - MODERATE, WEAK),
         Clue("decay_off", weight_decay_off, MODERATE, -WEAK),
         Clue("large_vocabulary", large_vocabulary, WEAK, -WEAK),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG),

@@ -15,11 +15,15 @@ For:
     - Gradients that grow seventyfold from the last layer to the first.
     - Trouble from the first steps, at an ordinary learning rate; no normalisation.
     - Lowering the rate moved the failure but did not remove it.
+    - Matrices in an early checkpoint several times as large as any common initialisation makes
+      them, and larger than all steps together can have made them.
+    - Units that are all zero, or copies of each other.
 
 Against:
     - A first loss at ln(classes) or ln(vocabulary), as it should be.
     - Long calm before the failure.
     - Training from pretrained weights (unless tokens or a head were added).
+    - Matrices of ordinary size in an early checkpoint.
 
 What to do:
     Initialise with a standard deviation of 0.02, or sqrt(2 / (5 width)) for deep transformers,

@@ -17,6 +17,7 @@ For:
 Against:
     No resume; a loss that goes on without a jump; a failure long after the resume; a learning rate
     that began again (see ``schedule_restart``); a loss that dropped (see ``data_order``).
+    - A step counter that went on, or a weight far larger than the learning rate can make it.
 
 What to do:
     Load the state of the optimizer, the scaler and the generators after the optimizer exists, and

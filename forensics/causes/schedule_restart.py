@@ -12,6 +12,7 @@ For:
     A rate that jumped at the resume; a failure that began as the rate rose again; a line of the
     output that says so.
     - In a checkpoint, a scheduler's counter that began again at the resume.
+    - A rate that breaks off in the middle of its decay and rises to its peak again.
 
 Against:
     No resume; a rate that went on where it was.

@@ -10,6 +10,7 @@ How it shows:
 
 For:
     A gap from the start; a jump of validation alone; validation far below the training loss.
+    - Validation above the loss of an untrained model from the first one on, climbing steadily.
 
 Against:
     A validation loss that fell first and turned later, which is overfitting; batch normalisation,

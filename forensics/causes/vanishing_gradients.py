@@ -16,6 +16,8 @@ For:
     - Sigmoid or tanh activations, no residual connections, no normalisation.
     - A plateau at the entropy of the labels.
     - Between checkpoints, first layers that stay while the last ones move.
+    - Second moments a thousandth in the first layers of what they are in the last.
+    - First layers that shrink all by the same share, as weight decay alone makes them.
 
 Against:
     - An ordinary gradient norm (of the whole model: the last layers may hide the first).

@@ -14,6 +14,7 @@ For:
       or within three warm-ups.
     - The first logged rate is the peak, or the warm-up is shorter than 1 % of the run.
     - The rate itself is within the documented range.
+    - A loss that rises far above its beginning in the first steps.
 
 Against:
     - Training went well long after the second moment had filled, in 2 / (1 - beta2) steps.

@@ -13,6 +13,7 @@ For:
     - Fine-tuning whose first loss is ln(vocabulary) or ln(classes).
     - Lines of the log about newly initialised weights or missing keys (for a new classification
       head alone they are normal).
+    - The loader named missing weights of a language model, and its first loss is that of a guess.
 
 Against:
     - A first loss well below that of a guess.
