@@ -86,7 +86,7 @@ CAUSE = Cause(
         Clue("named", says(TextKind.HARDWARE_ERROR), DECISIVE + STRONG, -WEAK),
         Clue("beyond_reason", beyond_reason, STRONG, -WEAK, group="break"),
         Clue("out_of_calm", out_of_calm, WEAK, -STRONG, group="break"),
-        Clue("all_silent", all_silent, -STRONG),
+        Clue("all_silent", all_silent, -MODERATE),
         Clue("soon_after_resume", soon_after_resume, -MODERATE),
         Clue("power_of_two", power_of_two_jump, MODERATE),
         Clue("one_point", spike.one_point, WEAK, group="shape"),
