@@ -190,12 +190,12 @@ def _judged_again(case: Case, thresholds: Thresholds | None) -> Case:
     if case.judgement.outcome.is_failure or (case.survey is None and case.batches is None):
         return case
     line, run = case.timeline, completed(case).run
-    found = plateau_again(line, run.config, case.batches, thresholds)
+    found = plateau_again(line, run.config, case.survey, case.batches, thresholds)
     if not found:
         return case
     kept = [e for e in case.episodes if e.kind is not EpisodeKind.PLATEAU]
     episodes = tuple(sorted([*kept, *found], key=lambda e: (e.onset_step, e.kind)))
-    judgement = judge(line, episodes, run.text)
+    judgement = judge(line, episodes, run.text, run.config.total_steps)
     clip = clip_facts(line, case.config, judgement.onset_step)
     return replace(case, episodes=episodes, judgement=judgement, clip=clip)
 
@@ -255,7 +255,7 @@ def _named(runs: Sequence[Run], name: str, path: object) -> list[Run]:
 def _case(run: Run, thresholds: Thresholds | None) -> Case:
     timeline = build(run)
     episodes, skipped = detect_all(timeline, run.config, thresholds)
-    judgement = judge(timeline, episodes, run.text)
+    judgement = judge(timeline, episodes, run.text, run.config.total_steps)
     return Case(
         run=run,
         timeline=timeline,

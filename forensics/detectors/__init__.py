@@ -12,9 +12,11 @@ from typing import Any
 
 from forensics import registry
 from forensics.batch_facts import BatchSurvey
+from forensics.checkpoint_facts import CheckpointSurvey
 from forensics.detectors import plateau
 from forensics.detectors._base import Detector
 from forensics.detectors._facts import clip_facts, learning_rate_facts
+from forensics.detectors._outputs import with_outputs
 from forensics.detectors._spikes import SpikeRule
 from forensics.errors import UsageError
 from forensics.findings import Episode, Severity
@@ -62,6 +64,7 @@ def detect_all(
 def plateau_again(
     timeline: Timeline,
     config: Config,
+    survey: CheckpointSurvey | None,
     batches: BatchSurvey | None,
     thresholds: Thresholds | None = None,
 ) -> list[Episode]:
@@ -70,10 +73,12 @@ def plateau_again(
     Args:
         timeline: The run.
         config: Its settings, completed from checkpoints and batches.
+        survey: What its checkpoints hold, where there are any.
         batches: What its captured batches hold, where there are any.
         thresholds: As those of `detect_all`.
     """
     detector = next(d for d in all_detectors() if d.name == plateau.DETECTOR.name)
+    config = with_outputs(config, survey, timeline)
     found = detector.run(timeline, config, _thresholds(detector, thresholds or {}))
     failed = [e for e in found if e.severity is Severity.FAILURE]
     return failed or plateau.detect_in_batches(timeline, config, batches)

@@ -23,7 +23,7 @@ from forensics.detectors._floors_of_tokens import (
     of_untold_tokens,
 )
 from forensics.detectors._levels import Flat
-from forensics.detectors._robust import block_medians, noise
+from forensics.detectors._robust import block_medians, noise, rolling_median
 from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
@@ -36,6 +36,8 @@ STILL, ALIKE = 0.01, 0.15
 """Relative change of what did not move, and difference of what are the same level."""
 FAR_ABOVE, STILL_HIGH, LATE = 10.0, 1 / 3, 0.15
 """Began at so many times chance, ends above this share of it, was above it for this share."""
+THROWN, LONG = 2.0, 0.25
+"""Times the first level that a loss rose to, and share of the run that it spent above it."""
 
 
 def poor_floor(timeline: Timeline, config: Config, step: Steps, value: Values) -> Flat | None:
@@ -70,6 +72,7 @@ def _first_of(timeline: Timeline, config: Config, step: Steps, value: Values) ->
         lambda: _never_came_near(timeline, config, step, value),
         lambda: _unmoved(timeline, value),
         lambda: _without_a_rate(timeline, step, value),
+        lambda: _thrown_back(value),
         lambda: began_far_off(timeline, config, step, value),
         lambda: of_settings(timeline, config, step, value),
         lambda: ended_at_frequencies(timeline, config, value),
@@ -144,6 +147,18 @@ def _without_a_rate(timeline: Timeline, step: Steps, value: Values) -> Flat | No
     if level < STILL_HIGH * first:
         return None
     return Flat(start, level, first, (first - level) / max(abs(first), 1e-12))
+
+
+def _thrown_back(value: Values) -> Flat | None:
+    """A loss thrown far above where it began, that spent its run on the way back."""
+    first, level = first_level(value), part(value, 0.8, 1.0)
+    calm = rolling_median(value, max(3, min(31, len(value) // 30)))
+    noisy = noise(value[len(value) // 2 :]) > 0.2 * level
+    if value.min() <= 0 or noisy or calm.max() < THROWN * first or level >= first:
+        return None
+    if float(np.mean(calm > 1.2 * first)) < LONG or level < LATE * first:
+        return None
+    return resting(value, first, level, from_start=True)
 
 
 def classes_by_accuracy(timeline: Timeline, value: Values) -> int | None:

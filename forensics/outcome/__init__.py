@@ -18,16 +18,26 @@ ENOUGH_POINTS = 5
 
 
 def judge(
-    timeline: Timeline, episodes: Sequence[Episode], text: Sequence[TextEvidence] = ()
+    timeline: Timeline,
+    episodes: Sequence[Episode],
+    text: Sequence[TextEvidence] = (),
+    planned: int | None = None,
 ) -> Judgement:
-    """Judge a run by its episodes and by what its text proves."""
+    """Judge a run by its episodes and by what its text proves.
+
+    Args:
+        timeline: The run.
+        episodes: All that was found in it.
+        text: What its text proves.
+        planned: Steps it was to do, where known.
+    """
     last = of_last_attempt(text)
     rules: tuple[Callable[[], Judgement | None], ...] = (
         lambda: non_finite(timeline, episodes, last),
         lambda: diverged(episodes),
         lambda: stalled(episodes),
         lambda: validation(episodes),
-        lambda: crashed(timeline, last),
+        lambda: crashed(timeline, last, planned),
         lambda: recovered(episodes),
     )
     for rule in rules:

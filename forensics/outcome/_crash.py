@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from forensics.findings import Judgement, Outcome, Symptom
 from forensics.run import TextEvidence, TextKind
+from forensics.signals import Signal
 from forensics.timeline import Timeline
 
 CRASHES = (
@@ -34,15 +35,36 @@ def of_last_attempt(text: Sequence[TextEvidence]) -> list[TextEvidence]:
     return kept
 
 
-def crashed(timeline: Timeline, text: Sequence[TextEvidence]) -> Judgement | None:
-    """A process that did not end by itself; a finish line after the crash line cancels it."""
+def crashed(
+    timeline: Timeline, text: Sequence[TextEvidence], planned: int | None = None
+) -> Judgement | None:
+    """A process that did not end by itself; a finish line after the crash line cancels it.
+
+    Args:
+        timeline: The run.
+        text: What its text proves.
+        planned: Steps it was to do, where known.
+    """
     ends = {t.source: t.line for t in text if t.kind is TextKind.RUN_FINISHED}
     crashes = [t for t in text if t.kind in CRASHES and t.line > ends.get(t.source, 0)]
     near = timeline.last_step - 3 * timeline.interval - 1
     crashes = [t for t in crashes if t.step is None or t.step >= near]
-    if not crashes:
+    if not crashes or (_only_hardware(crashes) and _reached_its_end(timeline, planned)):
         return None
     telling = min(crashes, key=lambda t: CRASHES.index(t.kind))
     step = telling.step if telling.step is not None else timeline.last_step
     reason = f"the process ended at step {step:,}: {telling.text}"
     return Judgement(Outcome.CRASHED, Symptom.CRASH, step, None, None, reason)
+
+
+def _only_hardware(crashes: Sequence[TextEvidence]) -> bool:
+    """True where nothing says that the process ended, only that the machine had an error."""
+    return all(t.kind is TextKind.HARDWARE_ERROR for t in crashes)
+
+
+def _reached_its_end(timeline: Timeline, planned: int | None) -> bool:
+    """True where all planned steps were done; of a plan not told, where validation came last."""
+    if planned is not None:
+        return timeline.last_step >= planned - timeline.interval
+    evals = timeline.get(Signal.EVAL_LOSS)
+    return evals is not None and len(evals) >= 2 and int(evals.step[-1]) >= timeline.last_step

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from forensics.batch_facts import BatchSurvey
+from forensics.checkpoint_facts import CheckpointFacts, CheckpointSurvey, WeightFacts
 from forensics.detectors import plateau_again
 from forensics.findings import Outcome
 from forensics.run import Config
@@ -20,6 +21,14 @@ def creeping(n, start, end, seed=0):
     t = np.arange(n) / n
     noise = 0.02 * np.random.default_rng(seed).standard_normal(n)
     return end + (start - end) * (0.5 * np.exp(-t / 0.05) + 0.5 * (1 - t)) + noise
+
+
+def saved(*shapes):
+    """One checkpoint with matrices of these names and shapes."""
+    weights = tuple(
+        WeightFacts(name, "param", shape, 100, 0, 50, 0.1, 0.3, 0, 0.3) for name, shape in shapes
+    )
+    return CheckpointSurvey((CheckpointFacts("step_100.pt", 100, weights=weights),))
 
 
 def failed(loss, config, **others):
@@ -51,7 +60,7 @@ class TestSilence:
         assert not failed(loss, Config(vocab_size=128), eval_loss=evals)
 
     def test_mixed_samples_have_no_hard_labels(self):
-        assert not plateau_again(self.noisy(), Config(num_classes=10), BatchSurvey())
+        assert not plateau_again(self.noisy(), Config(num_classes=10), None, BatchSurvey())
 
     def test_training_that_is_harder_than_validation(self):
         line = timeline_of(
@@ -62,7 +71,7 @@ class TestSilence:
                 "eval_accuracy": evaluated(300, 0.6, 0.8, 0.9, 0.9),
             }
         )
-        assert not plateau_again(line, Config(num_classes=10), LOT)
+        assert not plateau_again(line, Config(num_classes=10), None, LOT)
 
     def test_a_rare_class_that_is_found(self):
         shares = BatchSurvey(class_shares=(0.97, 0.03), labels_counted=400)
@@ -72,7 +81,17 @@ class TestSilence:
                 "eval_accuracy": evaluated(300, 0.97, 0.98, 0.985, 0.99),
             }
         )
-        assert not plateau_again(line, Config(num_classes=2), shares)
+        assert not plateau_again(line, Config(num_classes=2), None, shares)
+
+    def test_outputs_that_are_no_classes(self):
+        line = timeline_of({"loss": fallen(300, 2.3, 2.05, 0.1)})
+        shapes = ("0.weight", (64, 20)), ("2.weight", (10, 64))
+        assert not plateau_again(line, Config(), saved(*shapes), None)
+
+    def test_a_spike_that_is_soon_over(self):
+        loss = fallen(300, TOP, 0.3 * TOP, 0.5)
+        loss[60:90] = 3 * TOP
+        assert not failed(loss, Config(vocab_size=128))
 
     @staticmethod
     def noisy():
@@ -105,8 +124,19 @@ class TestFound:
         found, _ = outcome_of({"loss": loss, "eval_loss": evals}, config=Config(vocab_size=128))
         assert found.outcome is Outcome.STALLED
 
+    def test_the_vocabulary_is_told_by_a_checkpoint(self):
+        line = timeline_of({"loss": fallen(300, TOP, 0.55 * TOP, 0.1)})
+        survey = saved(("tokens.weight", (128, 32)), ("up.weight", (64, 32)), ("head", (128, 32)))
+        assert not plateau_again(line, Config(), None, None)
+        assert len(plateau_again(line, Config(), survey, None)) == 1
+
+    def test_a_run_spent_on_the_way_back(self):
+        t = np.arange(300)
+        loss = 5.0 + 15 * np.exp(-(((t - 100) / 50) ** 2)) - 3.6 * (t / 300)
+        assert failed(loss, Config())
+
     def test_labels_by_lot(self):
-        (found,) = plateau_again(TestSilence.noisy(), Config(num_classes=10), LOT)
+        (found,) = plateau_again(TestSilence.noisy(), Config(num_classes=10), None, LOT)
         assert found.details["from_start"]
 
     def test_one_answer_for_all(self):
@@ -117,4 +147,4 @@ class TestFound:
                 "eval_accuracy": evaluated(300, 0.99, 0.99, 0.99, 0.99),
             }
         )
-        assert len(plateau_again(line, Config(), shares)) == 1
+        assert len(plateau_again(line, Config(), None, shares)) == 1

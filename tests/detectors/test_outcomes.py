@@ -192,6 +192,25 @@ def test_a_process_killed_on_a_healthy_curve_crashed():
     assert judgement.onset_step == 299
 
 
+def test_an_error_of_the_hardware_is_no_end_of_a_run_that_did_all_its_steps():
+    from forensics.outcome import judge
+
+    line = TextEvidence(TextKind.HARDWARE_ERROR, "Xid 48", "train.log", 900, 299)
+    timeline = synth.timeline_of({"loss": synth.power_law(300, np.random.default_rng(0))})
+    assert judge(timeline, (), (line,), 300).outcome is Outcome.HEALTHY
+    assert judge(timeline, (), (line,), 600).outcome is Outcome.CRASHED
+    assert judge(timeline, (), (line,)).outcome is Outcome.CRASHED
+
+
+def test_a_rise_that_validation_shares_though_it_fell_all_along_is_not_the_data():
+    t = np.arange(300)
+    loss = 1.0 + 4 * np.exp(-t / 60) + 0.05 * np.random.default_rng(0).standard_normal(300)
+    loss[181:] += 2.0 * np.exp(-(t[181:] - 181) / 170) + 15 * np.exp(-(t[181:] - 181) / 6)
+    evals = (np.arange(50, 301, 50) - 1, np.array([2.33, 1.73, 1.37, 3.01, 2.39, 2.03]))
+    judgement, _ = outcome_of({"loss": loss, "eval_loss": evals})
+    assert judgement.outcome in WORSE
+
+
 @pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0.0), (1e4, 0.0), (1.0, 0.5)])
 def test_onset_does_not_depend_on_the_unit(scale, shift):
     loss = synth.plant_spike(synth.power_law(1_000, np.random.default_rng(0)), 600, 4.0, 1e9)
