@@ -32,7 +32,9 @@ def test_a_run_that_finished_has_not_crashed(tmp_path: Path) -> None:
 
 
 def test_the_last_row_is_the_last_step(tmp_path: Path) -> None:
-    end = "Traceback (most recent call last):\n  File 'a.py'\nIndexError: index out of range in self"
+    end = (
+        "Traceback (most recent call last):\n  File 'a.py'\nIndexError: index out of range in self"
+    )
     run = _hf_run(tmp_path, 40, end)
     assert {line.step for line in forensics.open_run(run).text} == {200}
     found = forensics.analyze(run)

@@ -23,7 +23,7 @@ def test_the_file_is_not_changed_by_what_is_done_to_the_tensors(tmp_path: Path) 
 def test_a_checkpoint_without_weights_says_so(tmp_path: Path) -> None:
     path = tmp_path / "notes.pt"
     torch.save({"epoch": 3}, path)
-    with pytest.raises(ReplayError, match="notes.pt"):
+    with pytest.raises(ReplayError, match=r"notes\.pt"):
         read_state(path)
 
 
