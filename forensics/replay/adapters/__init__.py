@@ -18,4 +18,9 @@ def adapted(plan: ReplayPlan) -> ReplaySpec:
         raise ReplayError(
             f"{plan.root}: without a checkpoint there is no model; name a replay file"
         )
+    if not (plan.folder / start.path / "config.json").is_file():
+        raise ReplayError(
+            f"{start.path}: it is no checkpoint of the Trainer of transformers, and only those can "
+            "be replayed without a replay file (--replay FILE)"
+        )
     return adapt(plan.folder, plan.folder / start.path, plan.batches)
