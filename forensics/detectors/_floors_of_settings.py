@@ -9,7 +9,7 @@ from math import log
 
 from forensics.detectors._context import finite_of
 from forensics.detectors._facts import learning_rate_facts
-from forensics.detectors._floor_shape import first_level, part, resting
+from forensics.detectors._floor_shape import first_level, part, resting, stopped
 from forensics.detectors._levels import Flat
 from forensics.medians import median
 from forensics.run import Config, Steps, Values
@@ -28,6 +28,9 @@ FAR, FAR_AT_LAST = 0.35, 0.25
 """Share of the first loss that is still there in the middle, and in the end."""
 ROUND_TWO = 0.72
 """First losses below this may be those of two classes, with little to learn."""
+OF_SINGLES, OF_PAIRS, SLOWED = 0.6, 0.48, 0.16
+"""Shares of chance that frequencies of single characters and of pairs leave, and share of all
+progress that may fall to the last two thirds for the latter to count."""
 DOWN = 0.25
 """Share of the fall within which a loss that creeps on has come down."""
 
@@ -95,11 +98,7 @@ def ended_at_frequencies(timeline: Timeline, config: Config, value: Values) -> F
     The rate has come down to nothing: what still fell with it will fall no further.
     """
     count = config.vocab_size
-    facts = learning_rate_facts(timeline)
-    if not count or not 100 <= count < 1_000 or facts is None or facts.last > 0.02 * facts.peak:
-        return None
-    planned = config.total_steps
-    if planned is not None and timeline.last_step < 0.98 * planned:
+    if not count or not 100 <= count < 1_000 or not _is_over(timeline, config):
         return None
     chance, first, level = (
         log(count),
@@ -108,6 +107,19 @@ def ended_at_frequencies(timeline: Timeline, config: Config, value: Values) -> F
     )
     _, evals = finite_of(timeline, Signal.EVAL_LOSS)
     apart = len(evals) > 0 and not 0.9 * level <= evals[-1] <= 2.0 * chance
-    if apart or first > 1.2 * chance or not 0.6 * chance <= level <= chance:
+    slowed = stopped(value, max(first, chance), SLOWED)
+    least = OF_PAIRS if slowed else OF_SINGLES
+    if apart or first > 1.2 * chance or not least * chance <= level <= chance:
         return None
     return resting(value, max(first, chance), level, from_start=True)
+
+
+def _is_over(timeline: Timeline, config: Config) -> bool:
+    """True where the planned steps are done and the rate has come down to nothing."""
+    facts, planned = learning_rate_facts(timeline), config.total_steps
+    if planned is not None and timeline.last_step < 0.98 * planned:
+        return False
+    if facts is None:
+        decays = any(word in (config.schedule or "") for word in ("cosine", "linear"))
+        return planned is not None and decays
+    return facts.last <= 0.02 * facts.peak

@@ -24,12 +24,15 @@ def detect(
     early: float = 0.05,
     far: float = 10.0,
     above: float = 1.2,
+    behind: float = 0.5,
+    learned: float = 0.15,
+    held: float = 0.9,
 ) -> list[Episode]:
     """Find a validation that fails for another reason than overfitting; at most one episode.
 
     Args:
         timeline: The run.
-        config: Not used.
+        config: A fine-tune has little to learn, and validation then starts low.
         evaluations: Fewest evaluations to judge by.
         train_fall: Share by which training must have improved to be called fine.
         jump: Factor over the median validation loss that makes a jump (BatchNorm statistics
@@ -40,6 +43,9 @@ def detect(
             one may already follow the best point, which is overfitting.
         far: Factor over the first training loss that validation never gets below.
         above: The same where validation got a little better at times and then worse again.
+        behind: Share of the first training loss above which validation stays all the last third.
+        learned: Share of it that training must have come down to meanwhile.
+        held: Share of the best validation accuracy above which it holds, and excuses the loss.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
     train_step, train = finite_loss(timeline)
@@ -56,6 +62,8 @@ def detect(
     if found is None and _far_from_learning(timeline, step, value, first, last, far):
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "gap_from_start", near, len(value) - 1)
+    if found is None and not (config.pretrained or config.lora):
+        found = _far_behind(timeline, step, value, train, first, (behind, learned, held))
     improves = float(value.min()) < (1.0 - closing) * float(value[0])
     apart = improves and float(value.min()) >= above * level(train, 3, at_end=False)
     lost = apart and not _follows(value, first, last, closing)
@@ -113,6 +121,33 @@ def _far_from_learning(
     _, accuracy = finite_of(timeline, Signal.EVAL_ACCURACY)
     rises = len(accuracy) >= 3 and float(accuracy[-1]) > 1.2 * float(accuracy[0]) + 0.01
     return fall < 0.5 * float(np.log(first / last)) and not rises
+
+
+def _far_behind(
+    timeline: Timeline,
+    step: Steps,
+    value: Values,
+    train: Values,
+    first: float,
+    limits: tuple[float, float, float],
+) -> Episode | None:
+    """Validation that learned half of what there was, and no more, of a model that learned all.
+
+    A validation accuracy that holds says that the loss is over-confidence alone; a loss of
+    another unit would begin elsewhere.
+    """
+    behind, learned, held = limits
+    late = value[-max(2, len(value) // 3) :]
+    level = median(train[-max(3, len(train) // 5) :])
+    alike = 0.5 * first <= float(value[0]) <= 2.0 * first
+    if not alike or float(late.min()) < behind * first or level > learned * first:
+        return None
+    _, right = finite_of(timeline, Signal.EVAL_ACCURACY)
+    if len(right) and median(right[-3:]) > held * float(right.max()):
+        return None
+    best = int(np.argmin(value))
+    start = min(best + 1, len(value) - 1) if best else 0
+    return _episode(step, value, start, "gap_from_start", level, len(value) - 1)
 
 
 def _follows(value: Values, first: float, last: float, closing: float) -> bool:

@@ -148,3 +148,12 @@ class TestFound:
             }
         )
         assert len(plateau_again(line, Config(), None, shares)) == 1
+
+    def test_validation_that_a_model_which_learned_all_leaves_behind(self):
+        evals = evaluated(300, 2.7, 1.9, 2.2, 1.4, 2.1, 1.9, 1.7, 1.8)
+        right = evaluated(300, 0.2, 0.5, 0.5, 0.7, 0.55, 0.6, 0.6, 0.6)
+        curves = {"eval_loss": evals, "eval_accuracy": right}
+        found, _ = outcome_of({"loss": fallen(300, 2.7, 0.1, 0.5), **curves})
+        assert found.outcome is Outcome.VALIDATION_FAILED
+        found, _ = outcome_of({"loss": fallen(300, 2.7, 1.0, 0.5), **curves})
+        assert not found.outcome.is_failure
