@@ -15,6 +15,7 @@ import numpy as np
 from forensics.detectors._context import finite_of
 from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._floor_shape import first_level, part, resting, same_unit, stopped, unit_of
+from forensics.detectors._floors_of_labels import one_answer, tokens_by_lot
 from forensics.detectors._floors_of_settings import ended_at_frequencies, of_settings
 from forensics.detectors._floors_of_tokens import (
     began_far_off,
@@ -76,6 +77,8 @@ def _first_of(timeline: Timeline, config: Config, step: Steps, value: Values) ->
         lambda: began_far_off(timeline, config, step, value),
         lambda: of_settings(timeline, config, step, value),
         lambda: ended_at_frequencies(timeline, config, value),
+        lambda: one_answer(timeline, config, value),
+        lambda: tokens_by_lot(timeline, config, value),
     )
     return next((found for rule in rules if (found := rule()) is not None), None)
 

@@ -93,6 +93,18 @@ class TestSilence:
         loss[60:90] = 3 * TOP
         assert not failed(loss, Config(vocab_size=128))
 
+    @pytest.mark.parametrize("last", [0.01, 0.03, 0.1])
+    def test_two_hard_samples_among_those_of_validation(self, last):
+        evals = evaluated(300, 0.3, 0.15, 1.1 * last, last, last, last)
+        right = evaluated(300, *[0.992] * 6)
+        loss = fallen(300, 1.4, 0.01, 0.3, noise=0.002)
+        assert not failed(loss, Config(), eval_loss=evals, eval_accuracy=right)
+
+    def test_dropout_makes_training_harder_than_validation(self):
+        evals = evaluated(300, 2.4, 2.0, 1.9, 1.85)
+        loss = fallen(300, TOP, 0.46 * TOP, 0.5)
+        assert not failed(loss, Config(vocab_size=128), eval_loss=evals)
+
     @staticmethod
     def noisy():
         return timeline_of(
@@ -148,6 +160,17 @@ class TestFound:
             }
         )
         assert len(plateau_again(line, Config(), None, shares)) == 1
+
+    def test_one_answer_for_all_is_seen_without_batches(self):
+        evals = evaluated(300, 0.29, 0.065, 0.056, 0.052, 0.051, 0.0505, 0.0504)
+        right = evaluated(300, *[0.992] * 7)
+        loss = fallen(300, 1.4, 0.07, 0.3, noise=0.01)
+        assert failed(loss, Config(), eval_loss=evals, eval_accuracy=right)
+
+    def test_characters_by_lot(self):
+        evals = evaluated(300, 2.28, 1.94, 1.73, 1.6, 1.51, 1.5)
+        loss = fallen(300, TOP, 0.49 * TOP, 0.3)
+        assert failed(loss, Config(vocab_size=128), eval_loss=evals)
 
     def test_validation_that_a_model_which_learned_all_leaves_behind(self):
         evals = evaluated(300, 2.7, 1.9, 2.2, 1.4, 2.1, 1.9, 1.7, 1.8)
