@@ -1,4 +1,4 @@
-"""Floors that captured batches explain: nearly one class alone, labels drawn by lot.
+"""Floors that captured batches explain: one class alone, labels by lot, inputs never scaled.
 
 From the log alone such a run looks as one that is done, or as one whose samples are mixed or
 augmented; the labels of its batches tell the difference.
@@ -6,7 +6,7 @@ augmented; the labels of its batches tell the difference.
 
 import numpy as np
 
-from forensics.batch_facts import BatchSurvey
+from forensics.batch_facts import BatchSurvey, Oddity
 from forensics.detectors._context import finite_of
 from forensics.detectors._floor_shape import first_level, part, resting, stopped, unit_of
 from forensics.detectors._levels import Flat
@@ -21,6 +21,9 @@ OF_ENTROPY = 0.6
 """Least share of the labels' entropy at which a loss knows frequencies alone."""
 HALF_RIGHT, HALF_LOSS = 0.7, 0.7
 """Training accuracy over validation's, and validation loss over training's, of labels by lot."""
+RAW, HUGE, HIGH, LEFT = 100.0, 30.0, 10.0, 0.05
+"""Magnitude of inputs that nobody scaled; the first loss, the last one, and the share of the first
+that is left, from which the loss is none of a task that was learned."""
 FAR = 0.5
 """Share of the first loss that such labels leave at least."""
 
@@ -34,10 +37,30 @@ def of_batches(timeline: Timeline, batches: BatchSurvey, step: Steps, value: Val
         step: Shape (n,), of the finite losses.
         value: Shape (n,), the losses.
     """
-    enough = len(value) >= 20 and batches.labels_counted >= COUNTED
-    if not enough or len(batches.class_shares) < 2:
+    if len(value) < 20:
         return None
+    if batches.labels_counted < COUNTED or len(batches.class_shares) < 2:
+        return _raw_inputs(timeline, batches, value)
     return _one_class(timeline, batches, value) or _by_lot(timeline, value)
+
+
+def _raw_inputs(timeline: Timeline, batches: BatchSurvey, value: Values) -> Flat | None:
+    """Inputs in the hundreds, in every batch, and a loss that stopped early at many nats.
+
+    It began far above what targets of that scale cost, because the inputs made it so.
+    """
+    raw = any(
+        f.oddity is Oddity.INPUT_SCALE and "label" not in f.tensor and (f.value or 0.0) >= RAW
+        for f in batches.everywhere
+    )
+    first, level = first_level(value), part(value, 0.8, 1.0)
+    _, evals = finite_of(timeline, Signal.EVAL_LOSS)
+    if not raw or len(evals) < 3 or first < HUGE or level < max(HIGH, LEFT * first):
+        return None
+    as_poor = 0.5 * level <= median(evals[-3:]) <= 2.0 * level
+    fell = part(value, 0.0, 0.1) - level
+    slow = part(value, 0.15, 0.35) - level <= FAR * fell
+    return resting(value, first, level, from_start=True) if as_poor and slow else None
 
 
 def _one_class(timeline: Timeline, batches: BatchSurvey, value: Values) -> Flat | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forensics.batch_facts import BatchSurvey
+from forensics.batch_facts import BatchFinding, BatchSurvey, Oddity
 from forensics.checkpoint_facts import CheckpointFacts, CheckpointSurvey, WeightFacts
 from forensics.detectors import plateau_again
 from forensics.findings import Outcome
@@ -13,6 +13,9 @@ from tests.detectors.test_silence import outcome_of
 from tests.synth import timeline_of
 
 ADAM = {"optimizer": "adamw", "betas": (0.9, 0.999)}
+RAW = BatchSurvey(
+    everywhere=(BatchFinding(Oddity.INPUT_SCALE, "inputs", "large", 1.0, 900.0, None),)
+)
 LOT = BatchSurvey(class_shares=(0.1,) * 10, labels_counted=160)
 
 
@@ -105,6 +108,11 @@ class TestSilence:
         loss = fallen(300, TOP, 0.46 * TOP, 0.5)
         assert not failed(loss, Config(vocab_size=128), eval_loss=evals)
 
+    def test_raw_inputs_that_were_learned_all_the_same(self):
+        loss = fallen(300, 2_000.0, 20.0, 0.4, noise=5.0)
+        line = timeline_of({"loss": loss, "eval_loss": evaluated(300, 200.0, 40.0, 22.0, 20.0)})
+        assert not plateau_again(line, Config(), None, RAW)
+
     @staticmethod
     def noisy():
         return timeline_of(
@@ -160,6 +168,12 @@ class TestFound:
             }
         )
         assert len(plateau_again(line, Config(), None, shares)) == 1
+
+    def test_inputs_never_scaled(self):
+        loss = fallen(300, 6_000.0, 1_000.0, 0.1, noise=200.0)
+        line = timeline_of({"loss": loss, "eval_loss": evaluated(300, 1.4e3, 1.2e3, 1.1e3, 1e3)})
+        assert len(plateau_again(line, Config(), None, RAW)) == 1
+        assert not plateau_again(line, Config(), None, None)
 
     def test_one_answer_for_all_is_seen_without_batches(self):
         evals = evaluated(300, 0.29, 0.065, 0.056, 0.052, 0.051, 0.0505, 0.0504)
