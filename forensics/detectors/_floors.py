@@ -35,6 +35,8 @@ OF_CLASSES, SLOWED = 0.85, 0.5
 fall to the last two thirds: a model goes on memorising labels."""
 STILL, ALIKE = 0.01, 0.15
 """Relative change of what did not move, and difference of what are the same level."""
+MANY = 6
+"""Evaluations of which the first may differ."""
 FAR_ABOVE, STILL_HIGH, LATE = 10.0, 1 / 3, 0.15
 """Began at so many times chance, ends above this share of it, was above it for this share."""
 THROWN, LONG = 2.0, 0.25
@@ -123,7 +125,10 @@ def _unmoved(timeline: Timeline, value: Values) -> Flat | None:
         return None
     head = max(3, len(value) // 20)
     initial, level = median(value[:head]), part(value, 0.5, 1.0)
-    still = float(np.ptp(evals)) <= STILL * float(evals.min())
+    # Running statistics of an untrained model settle within the first of many evaluations.
+    settled = evals[1:] if len(evals) >= MANY else evals
+    still = float(np.ptp(settled)) <= STILL * float(evals.min())
+    still = still and float(evals[0] - evals.min()) <= STILL * float(evals.min())
     near = initial - level <= ALIKE * level and abs(evals[0] - level) <= ALIKE * level
     fell = median(value[: len(value) // 3]) - part(value, 2 / 3, 1.0)
     error = 2.0 * MEDIAN_ERROR * noise(value) * np.sqrt(6.0 / len(value))

@@ -175,6 +175,11 @@ class TestFound:
         assert len(plateau_again(line, Config(), None, RAW)) == 1
         assert not plateau_again(line, Config(), None, None)
 
+    def test_noise_around_a_level_that_validation_never_leaves(self):
+        loss = 2.38 + 0.06 * np.random.default_rng(0).standard_normal(30)
+        evals = evaluated(30, 2.34, 2.367, 2.367, 2.366, 2.367, 2.368, 2.368, 2.366)
+        assert failed(loss, Config(), eval_loss=evals)
+
     def test_one_answer_for_all_is_seen_without_batches(self):
         evals = evaluated(300, 0.29, 0.065, 0.056, 0.052, 0.051, 0.0505, 0.0504)
         right = evaluated(300, *[0.992] * 7)
