@@ -5,12 +5,10 @@ optimizer state and random numbers back as the checkpoint holds them, and takes 
 `Session.train_step`, which changes one variable at most (`Knobs`).
 """
 
-import copy
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -20,66 +18,17 @@ from torch.nn.parallel import DistributedDataParallel
 from forensics.replay import ranks
 from forensics.replay.batch_store import BatchStore
 from forensics.replay.errors import NotDone, ReplayError
+from forensics.replay.knobs import AS_RUN, Knobs, StepResult, turn
 from forensics.replay.loaded_model import load_weights, restore_optimizer, usual_optimizer
+from forensics.replay.loss_scale import START as SCALE_START
+from forensics.replay.loss_scale import LossScale
 from forensics.replay.numerics import precision_of
 from forensics.replay.plan import ReplayPlan, Start
 from forensics.replay.rates import Rates
+from forensics.replay.snapshot import Snapshot
 from forensics.replay.spec import ReplaySpec
 from forensics.replay.stored_state import StoredState, read_state
 from forensics.replay_facts import LoadCheck, Trajectory
-
-SCALER_START = 2.0**16
-"""torch's GradScaler begins here."""
-
-
-@dataclass(frozen=True)
-class Knobs:
-    """What one replayed stretch changes from the run's own settings."""
-
-    rate: float = 1.0
-    """Multiple of the learning rate."""
-    warmup: int = 0
-    """Steps over which the rate rises from zero, counted from the first one replayed."""
-    clip: float | None = None
-    """Threshold of the global norm in place of the run's; None: the run's own."""
-    precision: str | None = None
-    """In place of the run's, the user's own autocast included."""
-    gradient_scale: float = 1.0
-    """Multiple of every gradient before clipping."""
-    skip: frozenset[int] = frozenset()
-    """Steps left out."""
-    beta2: float | None = None
-    eps: float | None = None
-    weight_decay: float | None = None
-    fresh_moments: bool = False
-    from_step_one: bool = False
-    """Moments kept, bias correction counted from one."""
-
-
-AS_RUN = Knobs()
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """One optimizer step."""
-
-    loss: float
-    grad_norm: float
-    """Before clipping, after unscaling."""
-    updated: bool = True
-    """False where the loss scaler skipped it."""
-    own_loss: float = math.nan
-    """Of this rank alone, where there are several; ``loss`` is their mean."""
-
-
-@dataclass(eq=False)
-class _Snapshot:
-    """What `Session.begin` puts back; tensors on the CPU."""
-
-    weights: dict[str, torch.Tensor]
-    optimizer: dict[str, Any]
-    scale: float | None
-    rng: torch.Tensor | None
 
 
 @dataclass(eq=False)
@@ -109,9 +58,8 @@ class Session:
     """Step of the suspect batch; the comparison narrows it down where the log has gaps."""
     as_run: Trajectory | None = None
     """The stretch with the run's own settings, once it was replayed."""
-    _main: _Snapshot = field(init=False)
-    _scale: float | None = None
-    _steady: int = 0
+    _main: Snapshot = field(init=False)
+    _scaler: LossScale | None = None
 
     def __post_init__(self) -> None:
         torch.manual_seed(self.plan.settings.seed or 0)
@@ -194,46 +142,28 @@ class Session:
         counters = [float(s["step"]) for s in self.optimizer.state.values() if "step" in s]
         self.updates = int(max(counters)) if counters else None
 
-    def _taken(self, stored: StoredState | None) -> _Snapshot:
+    def _taken(self, stored: StoredState | None) -> Snapshot:
         scaler = stored.scaler if stored is not None else None
         saved = scaler.get("scale") if scaler else None
-        usual = self.plan.settings.loss_scale or SCALER_START
+        usual = self.plan.settings.loss_scale or SCALE_START
         fp16 = self.plan.settings.precision == "fp16"
-        return _Snapshot(
-            weights=_on_cpu(self.model.state_dict()),
-            optimizer=_copied(self.optimizer.state_dict()),
-            scale=float(saved or usual) if fp16 else None,
-            rng=stored.rng if stored is not None else None,
-        )
+        scale = float(saved or usual) if fp16 else None
+        rng = stored.rng if stored is not None else None
+        return Snapshot.take(self.model, self.optimizer, scale, rng)
 
     # -- state -------------------------------------------------------------------------------
 
     def begin(self, knobs: Knobs = AS_RUN, seed: int | None = None) -> None:
         """Put everything back as the checkpoint holds it, the knobs' settings applied."""
-        self.model.load_state_dict(self._main.weights)
+        self._main.put_back(self.model, self.optimizer)
         self.model.train()
-        self.optimizer.load_state_dict(_copied(self._main.optimizer))
-        self._scale, self._steady = self._main.scale, 0
-        self._turn(knobs)
+        scale = self._main.scale
+        self._scaler = None if scale is None else LossScale(scale)
+        turn(self.optimizer, knobs)
         if seed is None and self._main.rng is not None:
             torch.set_rng_state(self._main.rng)
         else:
             torch.manual_seed((self.plan.settings.seed or 0) if seed is None else seed)
-
-    def _turn(self, knobs: Knobs) -> None:
-        if knobs.fresh_moments:
-            self.optimizer.state.clear()
-        for group in self.optimizer.param_groups:
-            if knobs.beta2 is not None and "betas" in group:
-                group["betas"] = (group["betas"][0], knobs.beta2)
-            if knobs.eps is not None and "eps" in group:
-                group["eps"] = knobs.eps
-            if knobs.weight_decay is not None:
-                group["weight_decay"] = knobs.weight_decay
-        if knobs.from_step_one:
-            for state in self.optimizer.state.values():
-                if "step" in state:
-                    state["step"] = state["step"] * 0
 
     @contextmanager
     def weights_of(self, start: Start) -> Iterator[None]:
@@ -267,7 +197,7 @@ class Session:
         """Forward and backward; gradients are left unscaled and unclipped in the parameters."""
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.loss_of(batch, knobs)
-        scale = self._scale if (knobs.precision or "fp16") == "fp16" else None
+        scale = self.scale if (knobs.precision or "fp16") == "fp16" else None
         if not loss.requires_grad:
             raise ReplayError(
                 f"{self.spec.place('compute_loss')} returned a loss without a gradient: nothing of "
@@ -286,7 +216,7 @@ class Session:
     @property
     def scale(self) -> float | None:
         """The loss scale at hand; None: none is used."""
-        return self._scale
+        return None if self._scaler is None else self._scaler.scale
 
     def train_step(self, step: int, knobs: Knobs = AS_RUN, since: int = 0) -> StepResult:
         """One optimizer step on the batch of ``step``; ``since`` counts the steps replayed."""
@@ -298,21 +228,13 @@ class Session:
         result = self.backward(batch, knobs)
         if step in knobs.skip:
             return result
-        if self._scale is not None and knobs.precision in (None, "fp16"):
-            if not _finite(result.grad_norm):
-                self._scale, self._steady = self._scale / 2, 0
-                return StepResult(result.loss, result.grad_norm, updated=False)
-            self._grow()
+        scaler = self._scaler if knobs.precision in (None, "fp16") else None
+        if scaler is not None and not scaler.take(result.grad_norm):
+            return replace(result, updated=False)
         self._clip(result.grad_norm, knobs)
         self.rates.apply(self.optimizer, step, knobs.rate * _ramp(knobs.warmup, since))
         self.optimizer.step()
         return result
-
-    def _grow(self) -> None:
-        """Torch's GradScaler doubles the scale after 2,000 good steps."""
-        self._steady += 1
-        if self._steady >= 2000 and self._scale is not None:
-            self._scale, self._steady = self._scale * 2, 0
 
     def _clip(self, norm: float, knobs: Knobs) -> None:
         threshold = self.plan.settings.clip if knobs.clip is None else knobs.clip
@@ -346,24 +268,5 @@ def _all_finite(tensor: torch.Tensor) -> bool:
     return not tensor.is_floating_point() or bool(torch.isfinite(tensor).all())
 
 
-def _finite(value: float) -> bool:
-    return value - value == 0
-
-
 def _ramp(warmup: int, since: int) -> float:
     return min(1.0, (since + 1) / warmup) if warmup else 1.0
-
-
-def _on_cpu(state: dict[str, Any]) -> dict[str, Any]:
-    return {
-        k: v.detach().to("cpu", copy=True) if isinstance(v, torch.Tensor) else copy.deepcopy(v)
-        for k, v in state.items()
-    }
-
-
-def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    """An optimizer's state dict on the CPU, sharing nothing with it."""
-    return {
-        "state": {index: _on_cpu(s) for index, s in state["state"].items()},
-        "param_groups": copy.deepcopy(state["param_groups"]),
-    }

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from forensics.replay.errors import NotDone
+from forensics.replay.knobs import AS_RUN, Knobs
 from forensics.replay.plan import TAIL, Failure, ReplayPlan
-from forensics.replay.session import AS_RUN, Knobs, Session
+from forensics.replay.session import Session
 from forensics.replay_facts import Trajectory
 
 LONGEST = 4000

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forensics.replay.knobs import Knobs
 from forensics.replay.plan import Failure
-from forensics.replay.session import Knobs, Session
+from forensics.replay.session import Session
 from forensics.replay_facts import Variant
 
 WARMUP_SHARE = 0.5

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from forensics.replay.errors import NotDone
 from forensics.replay.experiments._base import Experiment, Fields
 from forensics.replay.first_non_finite import find_first_non_finite
-from forensics.replay.session import AS_RUN, Knobs, Session
+from forensics.replay.knobs import AS_RUN, Knobs
+from forensics.replay.session import Session
 from forensics.replay.stretch import window
 from forensics.replay_facts import NonFiniteSearch
 
