@@ -5,6 +5,7 @@ imported there and nowhere else. One file in ``experiments`` adds one experiment
 """
 
 from forensics.replay.launch import check_call, run_replay
-from forensics.replay.plan import ReplayPlan, Start, make_plan
+from forensics.replay.plan import ReplayPlan, Start
+from forensics.replay.planning import make_plan
 
 __all__ = ["ReplayPlan", "Start", "check_call", "make_plan", "run_replay"]
