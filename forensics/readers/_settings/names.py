@@ -72,7 +72,7 @@ def activation(raw: Any) -> str | None:
 
 
 def precision(raw: Any) -> str | None:
-    """``bf16-mixed``, ``torch.bfloat16``, ``mixed_float16``, 16 and the like."""
+    """``bf16-mixed``, ``torch.bfloat16``, ``mixed_float16``, 16, apex's ``O1`` and the like."""
     if isinstance(raw, bool) or not isinstance(raw, (str, int)):
         return None
     name = str(raw).lower().strip().rpartition(".")[2]
@@ -82,9 +82,9 @@ def precision(raw: Any) -> str | None:
 _PRECISIONS = (
     (r"fp8|float8|e4m3|e5m2", "fp8"),
     (r"bf16|bfloat16", "bf16"),
-    (r"(?<!\d)16(?!\d)|^half$", "fp16"),
+    (r"(?<!\d)16(?!\d)|^half$|^o[123]$", "fp16"),
     (r"tf32|tensorfloat", "tf32"),
-    (r"(?<!\d)(?:32|64)(?!\d)|^no$|^full$|^float$", "fp32"),
+    (r"(?<!\d)(?:32|64)(?!\d)|^no$|^full$|^float$|^o0$", "fp32"),
 )
 """First match wins."""
 

@@ -47,7 +47,9 @@ def precision(settings: FlatSettings) -> str | None:
     wrapped = "AmpOptimWrapper" in settings.values("optim_wrapper.type")
     amp = wrapped or settings.switch(*_AMP)
     of_amp = _AMP_DTYPES if amp is not False else ()
-    named = settings.first(names.precision, *of_amp, *_PRECISION_NAMES)
+    # A level is often left at its default where mixed precision is off.
+    of_apex = _APEX_LEVELS if amp is not False and switches["fp16"] is not False else ()
+    named = settings.first(names.precision, *of_amp, *of_apex, *_PRECISION_NAMES)
     if on or (named and not (amp and named == "fp32")):
         return on or named
     if amp:
@@ -63,6 +65,7 @@ _SWITCHES = {
     "fp16": ("fp16", "fp16.enabled", "use_fp16", "float16"),
 }
 _AMP = ("amp", "use_amp", "amp.enabled", "native_amp", "amp_training", "enable_amp")
+_APEX_LEVELS = ("opt_level", "amp_opt_level", "apex_opt_level")
 _AMP_DTYPES = ("amp_dtype", "autocast_dtype", "autocast_precision")
 _PRECISION_NAMES = (
     *("mixed_precision", "precision", "mixed_precision_param", "compute_dtype", "train_dtype"),
