@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from forensics.findings import Episode, Judgement, Outcome, Symptom
 from forensics.outcome._crash import crashed, of_last_attempt
+from forensics.outcome._cut_off import cut_off
 from forensics.outcome._loss import diverged, recovered, stalled
 from forensics.outcome._non_finite import non_finite
 from forensics.outcome._validation import validation
@@ -35,6 +36,7 @@ def judge(
     rules: tuple[Callable[[], Judgement | None], ...] = (
         lambda: non_finite(timeline, episodes, last),
         lambda: diverged(episodes),
+        lambda: cut_off(timeline, episodes),
         lambda: stalled(episodes),
         lambda: validation(episodes),
         lambda: crashed(timeline, last, planned),
