@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 MEDIAN_ERROR = 1.2533
 """sqrt(pi/2): standard error of a median over that of a mean."""
 
+MAD_TO_SD = 1.4826
+"""Standard deviation of a normal distribution over its median absolute deviation."""
+
 _Values = NDArray[np.float64]
 
 
@@ -33,3 +36,8 @@ def row_medians(rows: _Values) -> _Values:
     unknown = np.isnan(parted[:, half:].max(axis=1))  # NaN is sorted to the end
     middle[unknown] = np.nan
     return middle
+
+
+def deviation(value: _Values) -> float:
+    """Median absolute deviation from the median, in the unit of the values; 0.0 where none."""
+    return median(np.abs(value - median(value))) if len(value) else 0.0

@@ -187,6 +187,8 @@ class Counterfactual:
     trajectory: Trajectory
     removes: bool
     """The failure of the run as it was does not come."""
+    clip: float | None = None
+    """The norm it clips at, where clipping is what it changes."""
     matches_log: float | None = None
     """Median distance from the logged losses in nats; None: too few were logged."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from forensics.medians import MEDIAN_ERROR, row_medians
+from forensics.medians import MAD_TO_SD, MEDIAN_ERROR, row_medians
 from forensics.run import Values
 
 WINDOW = 128
@@ -54,7 +54,7 @@ def cut(value: Values, size: int = WINDOW) -> Windows:
     size = window_size(len(value), size)
     blocks = np.sort(value[: len(value) // size * size].reshape(-1, size), axis=1)
     median = 0.5 * (blocks[:, (size - 1) // 2] + blocks[:, size // 2])
-    mad = 1.4826 * row_medians(np.abs(blocks - median[:, None]))
+    mad = MAD_TO_SD * row_medians(np.abs(blocks - median[:, None]))
     # The upper tail of a training loss is heavier than its lower one.
     tail = (blocks[:, int(0.95 * (size - 1))] - median) / 1.645
     return Windows(size, median, np.maximum(np.maximum(mad, tail), 0.005 * np.abs(median)))

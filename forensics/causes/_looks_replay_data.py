@@ -24,9 +24,6 @@ from forensics.causes._wording import at_step, number
 from forensics.findings import Outcome
 from forensics.replay_facts import Phase, Role, Variant
 
-MASKED_OPERATIONS = ("nll_loss", "cross_entropy", "mean", "div")
-"""What divides by the number of labels that count."""
-
 
 def damaged_batch(case: Case) -> Seen:
     """Left out, the failure does not come; and what it holds is damaged."""

@@ -105,12 +105,10 @@ def beyond_critical_rate(case: Case) -> Seen:
 
 def clipped_share(change: Counterfactual) -> float:
     """Share of the replayed steps on which the clip of this change acts, 0 to 1."""
-    try:
-        threshold = float(change.after.split()[0])
-    except (ValueError, IndexError):
+    if change.clip is None:
         return math.nan
     norms = change.trajectory.grad_norm
-    return sum(not norm <= threshold for norm in norms) / max(1, len(norms))
+    return sum(not norm <= change.clip for norm in norms) / max(1, len(norms))
 
 
 def _smaller_change(case: Case) -> Counterfactual | None:

@@ -111,20 +111,3 @@ def _later(case: Case) -> np.ndarray | None:
     """The losses of the later half, shape (n,)."""
     found = facts.points(case.track(Signal.TRAIN_LOSS))
     return None if found is None or len(found) < 8 else found.value[len(found) // 2 :]
-
-
-def learned_some(case: Case, least: float = 0.02) -> Seen:
-    """The loss fell by more than the noise of its batches before it came to rest."""
-    found = facts.points(case.track(Signal.TRAIN_LOSS))
-    if not case.judgement.outcome.is_failure or found is None or len(found) < 16:
-        return NOT_APPLICABLE
-    if not facts.starts_at_beginning(case):
-        return Seen(None, "Needs the training loss from the first step on.")
-    first, rest = median(found.value[:2]), median(found.value[len(found) // 2 :])
-    later = found.value[len(found) // 2 :]
-    noise = 1.4826 * median(np.abs(later - rest))
-    return Seen(
-        first - rest > max(2 * noise, least * abs(first)),
-        f"The loss went from {number(first)} to {number(rest)} and varies by {number(noise)} from "
-        "batch to batch.",
-    )

@@ -12,8 +12,6 @@ from forensics.findings import Ending
 from forensics.run import TextKind
 from forensics.signals import Signal
 
-NO_RESUME = Seen(None, "Needs a resume.")
-
 
 def resumed(case: Case) -> Seen:
     """The run continued from a checkpoint."""

@@ -7,9 +7,6 @@ from forensics.run import Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
-TINY = 32
-"""Fewer points than this give no rolling baseline."""
-
 
 def is_reinforcement(timeline: Timeline) -> bool:
     """True for reinforcement learning, whose loss is no measure of progress (GRPO's is near 0)."""

@@ -4,11 +4,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from forensics.medians import MEDIAN_ERROR, median, row_medians
+from forensics.medians import MAD_TO_SD, MEDIAN_ERROR, deviation, median, row_medians
 from forensics.run import Steps, Values
 
-MAD_TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute deviation."""
 HUGE = 1e300
 WINDOW_VALUES = 1 << 22
 """Values held at once while medians of many windows are taken."""
@@ -33,7 +31,7 @@ def noise(value: Values) -> float:
     bend = bend[np.isfinite(bend)]
     if len(bend) == 0:
         return 0.0
-    return float(MAD_TO_SD * median(np.abs(bend - median(bend))) / np.sqrt(6.0))
+    return float(MAD_TO_SD * deviation(bend) / np.sqrt(6.0))
 
 
 def stretches(value: Values, points: int = 65_536, count: int = 16) -> Values:
@@ -115,7 +113,9 @@ def slope(value: Values) -> tuple[float, float]:
     third = n // 3
     first, last = value[:third], value[-third:]
     change = (median(last) - median(first)) * n / (n - third)
-    spread = MAD_TO_SD * max(_mad(first), _mad(last), _mad(np.diff(value)) / np.sqrt(2.0))
+    spread = MAD_TO_SD * max(
+        deviation(first), deviation(last), deviation(np.diff(value)) / np.sqrt(2.0)
+    )
     return change, float(MEDIAN_ERROR * spread * np.sqrt(2.0 / third))
 
 
@@ -138,7 +138,3 @@ def finite_part(step: Steps, value: Values) -> tuple[Steps, Values]:
     if len(value) and max(value.max(), -value.min()) > HUGE:
         value = np.clip(value, -HUGE, HUGE)
     return step, value
-
-
-def _mad(value: Values) -> float:
-    return median(np.abs(value - median(value))) if len(value) else 0.0

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from forensics.detectors._robust import MAD_TO_SD, Z95, quantum
-from forensics.medians import row_medians
+from forensics.detectors._robust import Z95, quantum
+from forensics.medians import MAD_TO_SD, row_medians
 from forensics.run import Steps, Values
 
 LONG = 20_000

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from forensics.detectors._base import Detector
-from forensics.detectors._robust import MAD_TO_SD
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
-from forensics.medians import median
+from forensics.medians import MAD_TO_SD, median
 from forensics.run import Config
 from forensics.signals import Signal
 from forensics.timeline import Resume, Timeline, Track

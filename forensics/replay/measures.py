@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from forensics.medians import MAD_TO_SD, deviation
 from forensics.replay.batch_store import tensors_in
 from forensics.replay.errors import ReplayError
 from forensics.replay.plan import CONTROLS
@@ -93,7 +94,7 @@ def robust_z(value: float, others: Sequence[float], floor: float) -> float:
     if not len(finite):
         return math.nan
     middle = float(np.median(finite))
-    spread = max(1.4826 * float(np.median(np.abs(finite - middle))), floor, 1e-12)
+    spread = max(MAD_TO_SD * deviation(finite), floor, 1e-12)
     return (value - middle) / spread
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from forensics.batches import Limits
 from forensics.findings import Ending, Episode, EpisodeKind, Judgement, Outcome
+from forensics.medians import MAD_TO_SD, deviation
 from forensics.replay.plan import TAIL, Failure, Logged, ReplayPlan, Settings, Start
 from forensics.run import Config, Run
 from forensics.signals import Signal
@@ -121,7 +122,7 @@ def _level(loss: Track | None, onset: int | None) -> tuple[float, float]:
     before = value if onset is None else value[step < onset]
     points = before[-LEVEL_POINTS:] if len(before) else value[:1]
     level = float(np.median(points))
-    return level, 1.4826 * float(np.median(np.abs(points - level)))
+    return level, MAD_TO_SD * deviation(points)
 
 
 def _much_earlier(healthy: Sequence[Start]) -> Start | None:

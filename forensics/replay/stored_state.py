@@ -8,7 +8,7 @@ an unpickler that knows tensors and plain containers and puts an inert stand-in 
 import pickle
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,7 +58,6 @@ class StoredState:
     scaler: Mapping[str, Any] | None = None
     rng: torch.Tensor | None = None
     """State of torch's CPU generator."""
-    extras: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_state(path: Path) -> StoredState:
@@ -88,7 +87,6 @@ def _from_content(content: Mapping[str, Any], path: Path) -> StoredState:
         optimizer=optimizer if _is_optimizer(optimizer) else None,
         scaler=_first_mapping(content, "scaler", "grad_scaler", "scaler_state_dict"),
         rng=_generator(content),
-        extras=content,
     )
 
 

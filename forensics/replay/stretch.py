@@ -53,25 +53,21 @@ def window(session: Session, ramp: int = 0) -> Sequence[int]:
     return there
 
 
-def replay(
-    session: Session, steps: Sequence[int], knobs: Knobs = AS_RUN, *, seconds: float = math.inf
-) -> Trajectory:
+def replay(session: Session, steps: Sequence[int], knobs: Knobs = AS_RUN) -> Trajectory:
     """Train over ``steps`` from the checkpoint; ends early on a non-finite state.
 
     Args:
         session: The session; it is put back first.
         steps: The steps, from `window`.
         knobs: What to change.
-        seconds: Wall time after which it is given up, not complete.
     """
     session.begin(knobs)
-    limit = session.time_left() - seconds
     done: list[int] = []
     loss: list[float] = []
     norm: list[float] = []
     complete = True
     for since, step in enumerate(steps):
-        if session.time_left() <= max(0.0, limit):
+        if session.time_left() <= 0:
             complete = False
             break
         result = session.train_step(step, knobs, since)

@@ -54,6 +54,7 @@ def _judged(
         after=change.after,
         trajectory=trajectory,
         removes=failed and trajectory.complete and removes(plan, as_run.excess, trajectory.excess),
+        clip=change.knobs.clip,
         matches_log=distance_from_log(session.plan, trajectory),
     )
 

@@ -10,7 +10,7 @@ from forensics.report.view._folding import Folded, fold
 from forensics.report.view._headline import Badge
 from forensics.report.wording import file_size, plural, sentence, setting, words
 from forensics.run import Config, FileRecord
-from forensics.verdict import CheckpointState, CheckpointVerdict, OtherRun, Verdict
+from forensics.verdict import CheckpointVerdict, OtherRun, Verdict
 
 
 @dataclass(frozen=True)
@@ -122,12 +122,6 @@ def damage(verdict: Verdict) -> str:
         bad = sum(t.is_poisoned for t in held)
         parts += [f"{bad:,} of {len(held):,} tensors of {kind}"] if held else []
     return f"In {first.path} not finite: {', '.join(parts)}." if parts else ""
-
-
-def seen_states(verdict: Verdict) -> tuple[CheckpointState, ...]:
-    """The states that occur, each once, in the order of `CheckpointState`."""
-    seen = {c.state for c in verdict.checkpoints if c.step is not None}
-    return tuple(state for state in CheckpointState if state in seen)
 
 
 def other_runs(verdict: Verdict) -> Folded[OtherRow]:
