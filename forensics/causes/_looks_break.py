@@ -10,7 +10,7 @@ from forensics.causes._looks_non_finite import warnings_before
 from forensics.causes._looks_outcome import BROKE
 from forensics.causes._wording import at_step, number, times
 from forensics.findings import Outcome
-from forensics.medians import median
+from forensics.medians import MAD_TO_SD, median
 from forensics.signals import Signal
 
 LONGEST_LEAD = 8
@@ -74,7 +74,7 @@ def never_relearned(case: Case, points: int = 12) -> Seen:
         return NOT_APPLICABLE
     rest = after.value[2:]
     early, late = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-    noise = 1.4826 * median(np.abs(np.diff(rest))) / np.sqrt(len(late))
+    noise = MAD_TO_SD * median(np.abs(np.diff(rest))) / np.sqrt(len(late))
     moved = abs(median(early) - median(late))
     level, first = median(before.value[-16:]), facts.initial_loss(case)
     # An output that no longer depends on its input costs what an untrained model costs.

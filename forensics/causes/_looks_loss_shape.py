@@ -9,7 +9,7 @@ from forensics.causes._looks_model import batchnorm_used
 from forensics.causes._looks_text import says
 from forensics.causes._wording import at_step, count, listing, number, percent, times
 from forensics.findings import Ending, EpisodeKind
-from forensics.medians import median
+from forensics.medians import MAD_TO_SD, median
 from forensics.run import TextKind
 from forensics.signals import Signal
 
@@ -181,7 +181,7 @@ def moved_at_all(case: Case, sigmas: float = 4.0) -> Seen:
         return Seen(None, "Needs the training loss from the first step on.")
     later = found.value[len(found) // 2 :]
     first, level = median(found.value[:3]), median(later)
-    noise = 1.4826 * median(np.abs(later - level))
+    noise = MAD_TO_SD * median(np.abs(later - level))
     moved = abs(first - level) > max(sigmas * noise, 1e-6 * abs(level))
     return Seen(
         moved,

@@ -6,6 +6,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._wording import count, number
+from forensics.medians import MAD_TO_SD, deviation
 from forensics.run import Values
 from forensics.signals import Signal
 
@@ -35,7 +36,7 @@ def jumps_in_step(case: Case, fewest: int = 5, room: float = 0.15) -> Seen:
 def _jumps(value: Values, least: float = 3.0) -> np.ndarray:
     """Places whose value lies far above the one before and those before that; shape (k,)."""
     rise = np.diff(value)
-    noise = 1.4826 * float(np.median(np.abs(rise - np.median(rise))))
+    noise = MAD_TO_SD * deviation(rise)
     span = float(np.quantile(value, 0.9) - np.quantile(value, 0.1))
     high = rise > max(least * noise, 0.4 * span)
     at = np.flatnonzero(high) + 1

@@ -8,7 +8,7 @@ from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_loss_shape import plateau_level
 from forensics.causes._wording import at_step, number, percent
 from forensics.findings import Outcome
-from forensics.medians import median
+from forensics.medians import MAD_TO_SD, median
 from forensics.signals import Signal
 
 
@@ -24,7 +24,7 @@ def rests_above_guess(case: Case, room: float = 0.01) -> Seen:
         return Seen(None, "Needs the number of classes or tokens.")
     level, name = chance
     rest = median(found)
-    doubt = 2 * 1.4826 * median(np.abs(found - rest)) / len(found) ** 0.5
+    doubt = 2 * MAD_TO_SD * median(np.abs(found - rest)) / len(found) ** 0.5
     started = facts.initial_loss(case)
     moved = started is None or abs(rest - started) > room * level
     return Seen(
