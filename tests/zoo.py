@@ -44,12 +44,11 @@ class Row:
     second: str
     rank: int | None
     """Best rank of a true or accepted cause; None: of no probability to speak of."""
-    true_onset: int | None
+    true_onset: tuple[int, int] | None
+    """First and last step that are right; None: it did not begin at any, or nothing shows it."""
     onset: int | None
-    slack: int
-    """max(3 log intervals, 1 % of the run)."""
-    tolerance: int | None
-    """What the label itself allows."""
+    tolerance: int
+    """max(3 intervals of the log that shows it, 1 % of the run), or what the label says."""
     true_checkpoint: str | None
     checkpoint: str | None
     checkpoint_right: bool | None
@@ -69,16 +68,13 @@ class Row:
         return self.true_outcome == "healthy" and self.outcome not in SOUND
 
     @property
-    def onset_error(self) -> int | None:
-        if self.true_onset is None or self.onset is None:
-            return None
-        return self.onset - self.true_onset
-
-    def onset_within(self, allowed: int | None) -> bool | None:
+    def onset_right(self) -> bool | None:
         """None where the truth has no onset."""
         if self.true_onset is None:
             return None
-        return self.onset_error is not None and abs(self.onset_error) <= (allowed or 0)
+        first, last = self.true_onset
+        at = self.onset
+        return at is not None and first - self.tolerance <= at <= last + self.tolerance
 
 
 def runs_in(home: Path, part: str | None = None) -> list[Path]:
@@ -116,14 +112,25 @@ def look(folder: Path, logs_only: bool = False) -> Row:
         probability=first.probability,
         second=found.hypotheses[1].cause,
         rank=next((h.rank for h in found.hypotheses if h.cause in right), None),
-        true_onset=truth["onset_step"],
+        true_onset=true_onset(truth, found.onset_step),
         onset=found.onset_step,
-        slack=max(3 * truth["logged"]["interval"], math.ceil(0.01 * truth["steps"])),
-        tolerance=truth["onset_tolerance"],
+        tolerance=max(
+            3 * truth["logged"]["interval"],
+            math.ceil(0.01 * truth["steps"]),
+            truth["onset_tolerance"] or 0,
+        ),
         true_checkpoint=truth["last_healthy_checkpoint"],
         checkpoint=None if last is None else last.path,
         checkpoint_right=checkpoint_right(truth, None if last is None else last.path, logs_only),
     )
+
+
+def true_onset(truth: dict[str, Any], found: int | None) -> tuple[int, int] | None:
+    """The steps that are right; an event that no logged point shows need not be found."""
+    first = truth["onset_step"]
+    if first is None or (found is None and not truth.get("seen_in_logs", True)):
+        return None
+    return first, truth.get("onset_until", first)
 
 
 def checkpoint_right(truth: dict[str, Any], found: str | None, logs_only: bool) -> bool | None:
@@ -156,8 +163,7 @@ def totals(rows: Sequence[Row]) -> dict[str, Any]:
         "failed runs found": share(
             [r.outcome not in SOUND for r in rows if r.true_outcome not in SOUND]
         ),
-        "onset within max(3 intervals, 1 %)": share([r.onset_within(r.slack) for r in rows]),
-        "onset within its tolerance": share([r.onset_within(r.tolerance) for r in rows]),
+        "onset within max(3 intervals, 1 %)": share([r.onset_right for r in rows]),
         "last healthy checkpoint": share([r.checkpoint_right for r in rows]),
         "healthy runs without a failure": share([not r.false_alarm for r in healthy]),
         "Brier score": sum(brier) / len(brier) if brier else None,
@@ -180,8 +186,9 @@ def reliability(rows: Sequence[Row]) -> list[dict[str, float]]:
 def line(r: Row) -> str:
     mark = "ok" if r.right else f"#{r.rank or '-'}"
     alarm = " FALSE ALARM" if r.false_alarm else ""
-    onset = "" if r.true_onset is None else f" onset {r.onset} (true {r.true_onset})"
-    late = "" if r.onset_within(r.tolerance) is not False else " OFF"
+    true = "" if r.true_onset is None else "-".join(str(s) for s in sorted({*r.true_onset}))
+    onset = "" if r.true_onset is None else f" onset {r.onset} (true {true})"
+    late = "" if r.onset_right is not False else " OFF"
     place = (
         ""
         if r.checkpoint_right is not False

@@ -34,6 +34,10 @@ class Fault:
     alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Causes that cannot be told apart where something is not left: 'checkpoints', 'batches',
     'config', 'lr', 'grad_norm' or 'text' -> causes."""
+    told_by: tuple[str, ...] = ()
+    """What tells of it though the loss does not: names as in ``alike``."""
+    alike_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Family -> causes that cannot be told apart there."""
     leaves: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Logged` without which nothing of the fault could be seen."""
     seeds: int = 1

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import random
 import shutil
 import tempfile
@@ -16,11 +17,13 @@ from zoo_runs.families import FAMILIES
 from zoo_runs.fault import Cell, nothing
 from zoo_runs.logged import Logged, draw
 from zoo_runs.measure import Measured, measure, plateau
+from zoo_runs.onsets import Began
 from zoo_runs.recipe import Recipe
 from zoo_runs.watch import Watch
 
 NOT_FROM_LOGS = ("checkpoints", "batches")
 SYMPTOM = {"stalled": "no_progress", "healthy": "none", "crashed": "crash"}
+NOT_A_FAULT = ("no_failure", "logging_artifact")
 SOUND = ("healthy", "spiked_recovered")
 
 
@@ -42,13 +45,15 @@ def make(cell: Cell, home: Path) -> str:
     logged = _logged(cell, run)
     watch = engine_of(run)(run, logged, target)
     sound_run = kept_control(cell, control, home)
-    found = measure(watch, sound_run, acts_at)
+    found = measure(watch, sound_run, acts_at, of_engine(logged, run))
     if cell.fault.outcome:
         found = as_told(cell.fault.outcome, found, watch, acts_at)
-    if run.engine == "lightning" and found.onset is not None:
-        found = replace(found, onset=found.onset - 1)  # Lightning counts from 0
+    if cell.fault.cause in NOT_A_FAULT:
+        found = replace(found, began=None)
+    if run.engine == "lightning" and found.began is not None:  # Lightning counts from 0
+        found = replace(found, began=Began(found.began.first - 1, found.began.last - 1))
     line = (
-        f"{found.outcome}, onset {found.onset}, loss {found.start:.3g} -> {found.end:.3g}, "
+        f"{found.outcome}, {found.began}, loss {found.start:.3g} -> {found.end:.3g}, "
         f"control {found.control_end:.3g}"
     )
     try:
@@ -112,11 +117,17 @@ def _logged(cell: Cell, recipe: Recipe) -> Logged:
     return replace(drawn, **wanted)
 
 
+def of_engine(logged: Logged, recipe: Recipe) -> Logged:
+    """What is written down, in an engine's own way: the Trainer logs means, Lightning samples."""
+    return replace(logged, mean={"hf": True, "lightning": False}.get(recipe.engine, logged.mean))
+
+
 def as_told(outcome: str, found: Measured, watch: Watch, acts_at: int | None) -> Measured:
     """The outcome that the fault declares, because the loss does not tell it."""
-    onset, slack = plateau(watch) if outcome == "stalled" else (None, 0)
-    onset = onset if acts_at is None or onset is None else acts_at
-    return replace(found, outcome=outcome, symptom=SYMPTOM[outcome], onset=onset, slack=slack)
+    began = plateau(watch) if outcome == "stalled" else None
+    if began is not None and acts_at is not None:
+        began = Began(acts_at, acts_at)
+    return replace(found, outcome=outcome, symptom=SYMPTOM[outcome], began=began)
 
 
 def _check(cell: Cell, found: Measured, control: Watch, run: Watch) -> None:
@@ -153,22 +164,26 @@ def truth_of(
         "text": not (recipe.needs_text or "text" in logged.format),
     }
     from_logs = absent | dict.fromkeys(NOT_FROM_LOGS, True)
-    tolerance = None
-    if found.onset is not None:
-        steps = recipe.settings.steps
-        tolerance = max(3 * logged.interval, round(0.01 * steps), found.slack)
-    last, others = last_healthy(found, watch, tolerance or 0)
+    seen_every = logged.interval
+    if found.symptom == "validation_only":
+        seen_every = max(seen_every, recipe.eval_every)
+    tolerance = max(3 * seen_every, math.ceil(0.01 * recipe.settings.steps))
+    last, others = last_healthy(found, watch, tolerance)
     return {
         "outcome": found.outcome,
         "symptom": found.symptom,
         "cause": cell.fault.cause,
-        "accept_outcomes": sorted({*cell.fault.outcomes, found.outcome} - {found.outcome}),
-        "accept": accepted(cell, absent),
-        "onset_step": found.onset,
-        "onset_tolerance": tolerance,
+        "accept_outcomes": sorted(
+            {*cell.fault.outcomes, *(() if found.seen else ("healthy",))} - {found.outcome}
+        ),
+        "accept": accepted(cell, absent, found.seen),
+        "seen_in_logs": found.seen,
+        "onset_step": None if found.began is None else found.began.first,
+        "onset_until": None if found.began is None else found.began.last,
+        "onset_tolerance": None if found.began is None else tolerance,
         "last_healthy_checkpoint": last,
         "notes": cell.fault.notes or (cell.fault.inject.__doc__ or "").split("\n")[0],
-        "accept_from_logs": accepted(cell, from_logs),
+        "accept_from_logs": accepted(cell, from_logs, found.seen),
         "accept_checkpoints": others,
         "part": cell.part,
         "family": cell.family,
@@ -181,10 +196,16 @@ def truth_of(
     }
 
 
-def accepted(cell: Cell, absent: dict[str, bool]) -> list[str]:
-    """Causes that what is left cannot tell from the true one."""
+def accepted(cell: Cell, absent: dict[str, bool], seen: bool) -> list[str]:
+    """Causes that what is left cannot tell from the true one.
+
+    One of them is no failure, where the loss shows none and what would tell of it is absent.
+    """
     alike = [causes for missing, causes in cell.fault.alike.items() if absent[missing]]
-    return sorted({*cell.fault.accept, *(c for causes in alike for c in causes)})
+    untold = not seen and all(absent[kind] for kind in cell.fault.told_by)
+    unseen = ("no_failure",) if untold else ()
+    there = cell.fault.alike_in.get(cell.family, ())
+    return sorted({*cell.fault.accept, *there, *unseen, *(c for causes in alike for c in causes)})
 
 
 def last_healthy(
@@ -192,13 +213,13 @@ def last_healthy(
 ) -> tuple[str | None, list[str | None]]:
     """The last healthy checkpoint, and what else is right within the onset's tolerance."""
     finite = [s for s in sorted(watch.saved, key=lambda s: s.step) if s.finite]
-    if found.onset is None or found.outcome in SOUND:
+    if found.began is None or found.outcome in SOUND:
         return (finite[-1].path if finite else None), []
 
     def latest(before: int) -> str | None:
         return next((s.path for s in reversed(finite) if s.step < before), None)
 
-    last = latest(found.onset)
-    around = {latest(found.onset - tolerance), latest(found.onset + tolerance)}
-    between = {s.path for s in finite if abs(s.step - found.onset) <= tolerance}
-    return last, sorted((around | between) - {last}, key=str)
+    first, until = found.began.first - tolerance, found.began.last + tolerance
+    last = latest(found.began.first)
+    others = {latest(first), latest(until), *(s.path for s in finite if first <= s.step <= until)}
+    return last, sorted(others - {last}, key=str)

@@ -29,6 +29,7 @@ FAULT = Fault(
     name="noise_batch",
     cause="bad_batch",
     inject=inject,
+    told_by=("batches",),
     outcomes=("spiked_recovered", "spiked_unrecovered"),
     tuning={"char_gpt": 0.6, "regression": 0.5},
     measured={"qwen2": 0.5, "char_lstm": 0.7, "cnn": 0.5},

@@ -27,5 +27,6 @@ FAULT = Fault(
     outcomes=("healthy", "stalled", "diverged", "non_finite"),
     tuning={"char_gpt": None, "mlp": None},
     measured={"char_lstm": None, "regression": None},
+    alike_in={"regression": ("no_failure",)},  # no loss at chance tells of a factor there
     leaves={"config": "json"},
 )

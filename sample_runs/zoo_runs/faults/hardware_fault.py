@@ -38,6 +38,7 @@ FAULT = Fault(
     name="bit_flip",
     cause="hardware_fault",
     inject=inject,
+    told_by=("text",),
     outcomes=("spiked_recovered", "spiked_unrecovered", "diverged", "non_finite"),
     tuning={"char_gpt": True, "cnn": True},
     measured={"regression": True, "gpt2": True},

@@ -7,6 +7,7 @@ FAULT = Fault(
     name="bit_flip_untold",
     cause="hardware_fault",
     inject=inject,
+    told_by=("checkpoints",),
     outcomes=("spiked_recovered", "spiked_unrecovered", "diverged", "non_finite"),
     tuning={"mlp": False},
     measured={"qwen2": False, "regression": False},

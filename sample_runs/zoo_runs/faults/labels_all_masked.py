@@ -39,6 +39,7 @@ FAULT = Fault(
     name="no_label_counts",
     cause="labels_all_masked",
     inject=inject,
+    told_by=("batches",),
     outcomes=("non_finite", "spiked_recovered"),
     tuning={"char_gpt": True, "qwen2": False},
     measured={"gpt2": True, "char_lstm": True, "cnn": False},

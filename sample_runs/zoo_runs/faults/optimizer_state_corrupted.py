@@ -39,6 +39,7 @@ FAULT = Fault(
     cause="optimizer_state_corrupted",
     prepare=prepare,
     inject=inject,
+    told_by=("checkpoints",),
     outcomes=("spiked_recovered", "spiked_unrecovered", "diverged", "non_finite"),
     tuning={"char_gpt": "cut", "regression": "cut"},
     measured={"char_lstm": "permuted", "mlp": "cut", "post_norm_gpt": "cut"},

@@ -27,6 +27,7 @@ FAULT = Fault(
     cause="resume_state_lost",
     prepare=prepare,
     inject=inject,
+    told_by=("checkpoints",),
     outcomes=("spiked_recovered", "spiked_unrecovered"),
     tuning={"char_lstm": None, "regression": None},
     measured={"regression": None, "char_lstm": None},

@@ -27,6 +27,7 @@ FAULT = Fault(
     cause="schedule_restart",
     prepare=prepare,
     inject=inject,
+    told_by=("lr",),
     outcomes=("spiked_unrecovered", "spiked_recovered", "diverged", "stalled"),
     tuning={"char_gpt": None, "regression": None},
     measured={"char_lstm": None, "regression": None},
