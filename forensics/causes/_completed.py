@@ -1,4 +1,4 @@
-"""What checkpoints and batches tell of a run's settings where its configuration is silent."""
+"""What checkpoints, batches and lines of text tell of settings that no configuration names."""
 
 import re
 from dataclasses import replace
@@ -7,6 +7,7 @@ from typing import Any
 
 from forensics.case import Case
 from forensics.checkpoint_facts import CheckpointSurvey, StateFacts
+from forensics.run import TextKind
 
 _RUNNING = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
 
@@ -14,7 +15,12 @@ _RUNNING = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
 @lru_cache(maxsize=4)
 def completed(case: Case) -> Case:
     """The same case with such settings filled in; what the configuration says stays."""
-    told = {**_from_checkpoints(case.survey), **_from_batches(case), **_defaults(case)}
+    told = {
+        **_from_checkpoints(case.survey),
+        **_from_batches(case),
+        **_from_text(case),
+        **_defaults(case),
+    }
     missing = {
         name: value
         for name, (value, _) in told.items()
@@ -59,6 +65,11 @@ def _defaults(case: Case) -> dict[str, tuple[Any, str]]:
     if "transformers" not in (case.config.framework or "").lower():
         return {}
     return {"optimizer": ("adamw", "default of the Trainer")}
+
+
+def _from_text(case: Case) -> dict[str, tuple[Any, str]]:
+    said = case.text_of(TextKind.PRETRAINED)
+    return {"pretrained": (True, said[0].source)} if said else {}
 
 
 def _from_batches(case: Case) -> dict[str, tuple[Any, str]]:

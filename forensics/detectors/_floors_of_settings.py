@@ -27,7 +27,7 @@ DECOUPLED, COUPLED = 1e-2, 1e-3
 FAR, FAR_AT_LAST = 0.35, 0.25
 """Share of the first loss that is still there in the middle, and in the end."""
 ROUND_TWO = 0.72
-"""First losses below this may be those of two classes, with little to learn."""
+"""Losses that stay below this may be those of two classes, with little to learn."""
 OF_SINGLES, OF_PAIRS, SLOWED = 0.6, 0.48, 0.16
 """Shares of chance that frequencies of single characters and of pairs leave, and share of all
 progress that may fall to the last two thirds for the latter to count."""
@@ -43,7 +43,7 @@ def of_settings(timeline: Timeline, config: Config, step: Steps, value: Values) 
     first, level = first_level(value), part(value, 0.8, 1.0)
     chance = _chance(config)
     top = max(first, chance or 0.0)
-    if top <= 0 or value.min() <= 0 or _two_classes(config, first):
+    if top <= 0 or value.min() <= 0 or _two_classes(config, max(first, level)):
         return None
     if part(value, 0.4, 0.8) < FAR * top or level < FAR_AT_LAST * top:
         return None
@@ -86,9 +86,10 @@ def _chance(config: Config) -> float | None:
     return log(count) if count and count > 1 else None
 
 
-def _two_classes(config: Config, first: float) -> bool:
+def _two_classes(config: Config, highest: float) -> bool:
+    """True where the loss may be one of two classes, in which a level says little."""
     return config.num_classes == 2 or (
-        not config.num_classes and not config.vocab_size and 0.6 < first < ROUND_TWO
+        not config.num_classes and not config.vocab_size and 0.6 < highest < ROUND_TWO
     )
 
 

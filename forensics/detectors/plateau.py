@@ -140,11 +140,15 @@ def _warming_up(timeline: Timeline, config: Config, step: Steps) -> bool:
 def _rate_is_low(timeline: Timeline, start: int, least: float) -> bool:
     """True where the rate fell below ``least`` of its peak before the plateau, yet is not zero.
 
-    A learning rate of zero is no excuse: it is the fault.
+    A learning rate of zero is no excuse: it is the fault, and so is one that soon comes to it.
     """
     step, rate = finite_of(timeline, Signal.LR)
     if len(rate) == 0 or rate.max() <= 0:
         return False
+    facts, span = learning_rate_facts(timeline), timeline.last_step - timeline.first_step
+    if facts is not None and facts.zero_from is not None:
+        if facts.zero_from - timeline.first_step <= span / 3:
+            return False
     at = min(int(np.searchsorted(step, start)), len(rate) - 1)
     return bool(0 < rate[at] < least * rate.max() and start > timeline.first_step)
 

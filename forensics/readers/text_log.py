@@ -35,7 +35,13 @@ _NOT_A_LOG = re.compile(
 _CONTROL = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 _NUL_RUNS = re.compile(rb"\0+")
 _TAIL_BYTES = 1 << 15
-_WEAK = {TextKind.CHECKPOINT_SAVED, TextKind.RUN_STARTED, TextKind.RUN_FINISHED, TextKind.RESUMED}
+_WEAK = {
+    TextKind.CHECKPOINT_SAVED,
+    TextKind.RUN_STARTED,
+    TextKind.RUN_FINISHED,
+    TextKind.RESUMED,
+    TextKind.PRETRAINED,
+}
 
 
 def sniff(probe: Probe) -> bool:

@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 from forensics.causes._completed import completed
-from forensics.run import Config
+from forensics.run import Config, TextEvidence, TextKind
 from tests.causes.facts_of import save, scanned, weight
 
 
@@ -24,6 +26,15 @@ def test_checkpoints_fill_what_is_silent() -> None:
     assert (found.weight_decay, found.eps, found.lr_peak) == (0.3, 1e-8, 1e-3)
     assert found.normalization == "batchnorm"
     assert found.sources["eps"] == "step_20.pt"
+
+
+def test_a_line_says_where_the_weights_came_from() -> None:
+    case = scanned()
+    line = TextEvidence(TextKind.PRETRAINED, "fine-tuning from base.pt", "train.log", 1)
+    said = replace(case, run=replace(case.run, text=(line,)))
+    assert completed(case).config.pretrained is None
+    assert completed(said).config.pretrained
+    assert completed(said).config.sources["pretrained"] == "train.log"
 
 
 def test_the_trainer_has_a_default() -> None:

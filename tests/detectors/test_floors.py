@@ -142,6 +142,13 @@ def test_a_rate_of_zero_from_the_first_part_on():
     assert (found.outcome, found.onset_step) == (Outcome.STALLED, 30)
 
 
+def test_a_rate_that_soon_comes_to_zero_is_no_end_of_a_schedule():
+    loss = fallen(200, TOP, 0.62 * TOP, 0.02)
+    rate = np.maximum(0.0, 0.01 * (1 - np.arange(200) / 8))
+    found, _ = outcome_of({"loss": loss, "lr": rate}, config=TEXT)
+    assert found.outcome is Outcome.STALLED
+
+
 def test_noise_hides_no_stall_that_validation_shows():
     rng = np.random.default_rng(0)
     tags = {

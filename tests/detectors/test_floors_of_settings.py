@@ -199,3 +199,12 @@ class TestFound:
         assert found.outcome is Outcome.VALIDATION_FAILED
         found, _ = outcome_of({"loss": fallen(300, 2.7, 1.0, 0.5), **curves})
         assert not found.outcome.is_failure
+
+
+def test_a_decay_that_forgets_leaves_targets_as_costly_as_they_were():
+    noise = 0.2 * np.random.default_rng(0).standard_normal(200)
+    loss = np.clip(0.9 + noise, 0.3, None)
+    loss[:3] = 0.66
+    forgets = Config(**ADAM, weight_decay=20.0, lr_peak=3e-3)
+    assert failed(loss, forgets)
+    assert not failed(loss, Config(**ADAM, weight_decay=0.01, lr_peak=3e-3))

@@ -190,6 +190,23 @@ def test_the_command_line_that_wandb_keeps(tmp_path):
 def test_a_script_that_starts_nothing_is_left_alone(tmp_path):
     assert not launch_script.sniff(probe(tmp_path, "clean.sh", "rm -rf out\n"))
     assert not launch_script.sniff(probe(tmp_path, "train.py", "python train.py --lr 1\n"))
+    assert not launch_script.sniff(probe(tmp_path, "args.txt", "python is asked for arguments\n"))
+    assert not launch_script.sniff(probe(tmp_path, "notes.txt", "python train.py --lr 1\n"))
+
+
+@pytest.mark.parametrize("name", ["args.txt", "cmd", "command_line.txt", "run_args.txt"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python train.py --learning_rate 2e-5 --seed 7\n",
+        "Namespace(learning_rate=2e-05, seed=7, name='a(b)')\n",
+    ],
+)
+def test_the_command_that_was_kept_as_text(tmp_path, name, text):
+    found = probe(tmp_path, name, text)
+    assert launch_script.sniff(found)
+    made = config_of(launch_script, found)
+    assert (made.lr_peak, made.seed) == (2e-5, 7)
 
 
 def test_a_launch_script_is_read_and_never_run(tmp_path):

@@ -21,6 +21,8 @@ NCCL WARN NET/IB : Unable to open device mlx5_an0
 NCCL_TIMEOUT=1800
 timeout: 1800
 Volatile Uncorr. ECC | ECC errors: 0
+Loading the pretrained tokenizer from /models/base
+use_pretrained_model: True
 resume: None
 resume_from_checkpoint=None
 auto_resume: False
@@ -104,6 +106,9 @@ PROOFS = [
     (TextKind.WEIGHTS_NOT_LOADED, "Some weights of BertModel were not initialized from the model checkpoint at x and are newly initialized: ['a']"),
     (TextKind.WEIGHTS_NOT_LOADED, "RuntimeError: Error(s) in loading state_dict: Missing key(s) in state_dict: \"a\""),
     (TextKind.WEIGHTS_NOT_LOADED, "missing keys: ['head.weight']"),
+    (TextKind.PRETRAINED, "fine-tuning from base/model.safetensors"),
+    (TextKind.PRETRAINED, "Loading the pretrained model from /models/base"),
+    (TextKind.PRETRAINED, "INFO initialized from pre-trained GPT weights"),
     (TextKind.SEQUENCE_TOO_LONG, "Token indices sequence length is longer than the specified maximum sequence length for this model (600 > 512)."),
     (TextKind.CHECKPOINT_SAVED, "Saving model checkpoint to out/checkpoint-500"),
     (TextKind.CHECKPOINT_SAVED, "  successfully saved checkpoint at iteration 500 to /ckpt"),

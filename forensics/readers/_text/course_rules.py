@@ -10,6 +10,7 @@ _ABSENT = (
     r"[\w :,']{0,30}(?:not (?:found|restored|loaded|saved)|missing|was reset"
     r"|will (?:be )?(?:re-?initiali[sz]ed|start from scratch))"
 )
+_LOADS = r"\b(?:load(?:ing|ed)|initiali[sz](?:ing|ed)|start(?:ing|ed))\b"
 _NO_VALUE = r"(?!\W*(?:none|false|null)\b)"
 
 COURSE_RULES: tuple[Rule, ...] = (
@@ -57,6 +58,12 @@ COURSE_RULES: tuple[Rule, ...] = (
         r"Missing key\(s\) in state_dict",
         r"missing[_ ]keys\W{0,4}[\[({]\s*['\"]",
         r"size mismatch for \S+: copying",
+    ),
+    rule(
+        TextKind.PRETRAINED,
+        ("tuning from", "tuning the", "retrained", "re-trained"),
+        r"\bfine-?tuning (?:from|the (?:pre-?trained )?(?:model|weights|checkpoint))\b",
+        rf"{_LOADS}.{{0,40}}\bpre-?trained (?:\w+ )?(?:model|weights|checkpoint|parameters)\b",
     ),
     rule(
         TextKind.SEQUENCE_TOO_LONG,
