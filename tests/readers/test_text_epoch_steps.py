@@ -116,3 +116,18 @@ def test_the_summary_at_the_end_is_not_logged_at_a_step(tmp_path: Path) -> None:
     text += "\n***** train metrics *****\n  epoch                    =        3.0\n"
     text += "  train_loss               =     0.9423\n  train_runtime            = 0:00:10.50\n"
     assert set(shown(read(tmp_path, text))) == {"loss", "grad_norm", "learning_rate", "epoch"}
+
+
+def test_a_summary_that_does_not_agree_with_the_epochs_is_not_believed(tmp_path: Path) -> None:
+    uneven = "".join(row(s, 100) + "\n" for s in (3, 10, 40, 41, 90, 100))
+    end = "{'train_runtime': 9.0, 'train_steps_per_second': 200.0, 'train_loss': 2.1, 'epoch': 1.0}\n"
+    steps = shown(read(tmp_path, uneven + end))["loss"][0]
+    assert steps == list(range(1, 7))
+
+
+def test_a_summary_tells_how_many_steps_the_epochs_had(tmp_path: Path) -> None:
+    lines = "".join(row(s, 100) + "\n" for s in range(10, 201, 10))
+    end = "{'train_runtime': 30.42, 'train_steps_per_second': 6.575, 'train_loss': 2.1, 'epoch': 2.0}\n"
+    (loss,) = (s for s in read(tmp_path, lines + end).series if s.tag == "loss")
+    assert loss.axis is Axis.STEP
+    assert loss.step.tolist() == list(range(10, 201, 10))

@@ -2,7 +2,8 @@
 
 ``{'loss': 2.3031, …, 'epoch': 0.01}`` stands beside a progress bar that shows the step: after
 each dictionary the bar is drawn anew, with the step at which it was printed. Where there is no
-bar, steps per epoch and the logging interval may be known from the settings.
+bar, steps per epoch and the logging interval may be known from the settings, or from the last
+dictionary, which tells how long all took and how many steps were done a second.
 """
 
 from collections import Counter
@@ -45,7 +46,7 @@ def steps_of_epochs(
     at, epoch = at[order], epoch[order]
     steps = _from_bars(at, epoch, bars)
     if steps is None:
-        steps = _from_settings(epoch, settings)
+        steps = _from_settings(epoch, {**_totals(dicts), **settings})
     if steps is None:
         return []
     return [(rows, _at_or_before(rows.at, at, steps)) for rows in dicts]
@@ -110,6 +111,20 @@ def _counts(rows: Rows) -> Values:
 def _tolerance(epoch: Values) -> Values:
     """How far a printed epoch may be from the true one, shape of ``epoch``."""
     return np.maximum(_ROUNDED, 0.0006 * np.abs(epoch))
+
+
+def _totals(tables: Sequence[Rows]) -> dict[str, float]:
+    """``max_steps`` and ``num_train_epochs`` of a run that printed its summary once."""
+    ends = [rows for rows in tables if rows.layout.kind is Kind.FINAL and len(rows) == 1]
+    if len(ends) != 1:
+        return {}
+    tags = [column.tag for column in ends[0].layout.columns]
+    told = dict(zip(tags, ends[0].values[0].tolist(), strict=True))
+    epochs = float(_epoch(ends[0])[0])
+    total = told.get("train_runtime", 0.0) * told.get("train_steps_per_second", 0.0)
+    if not (total >= 1 and epochs > 0):
+        return {}
+    return {"max_steps": float(np.rint(total)), "num_train_epochs": epochs}
 
 
 def _from_settings(epoch: Values, settings: Mapping[str, Any]) -> Ordinals | None:
