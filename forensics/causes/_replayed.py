@@ -2,23 +2,18 @@
 
 import math
 
+from forensics import replay_reading
 from forensics.batch_facts import BatchFinding, Oddity
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.replay_facts import Comparison, Counterfactual, ReplayFacts, Role, Variant
+from forensics.replay_facts import Comparison, Counterfactual, ReplayFacts, Variant
 
 NO_REPLAY = Seen(None, "Needs a replay (--replay FILE).", source="replay")
 NO_ANSWER = Seen(None, source="replay")
 """The replay does not bear on it."""
-OUTLIER = 6.0
-"""Robust standard deviations from which the suspect batch stands out from its neighbours."""
 LEAST_CALM = 3
 """Steps just before a failure that must be ordinary."""
-CLOSER = 0.3
-"""A change matches the log where its distance is below this share of the run's own settings'."""
-ORDINARY = 3.0
-"""Those up to which it does not."""
 SPECIFIC = frozenset(
     {
         Oddity.NON_FINITE_INPUT,
@@ -72,11 +67,13 @@ def calm_until(case: Case, step: int) -> bool:
 
 
 def tried(case: Case, *variants: Variant) -> list[Counterfactual]:
-    """Of these changes those that were run, of a failure that reproduces."""
+    """Of these changes those that settle something: they remove a failure that comes again, or not.
+
+    What the budget cut short has not failed to help.
+    """
     replay = replayed(case)
-    if replay is None or not reproduces(case):
-        return []
-    return [c for c in replay.counterfactuals if c.variant in variants]
+    told = [] if replay is None else replay_reading.settled(replay)
+    return [c for c in told if c.variant in variants]
 
 
 def not_tried(case: Case) -> Seen:
@@ -108,21 +105,12 @@ def suspect_step(case: Case) -> int | None:
 def stands_out(case: Case) -> bool | None:
     """The suspect batch against its neighbours at the last healthy weights: None in between."""
     comparison = first_comparison(case)
-    if comparison is None:
-        return None
-    worst = max(comparison.loss_z, comparison.grad_z)
-    if math.isnan(worst):
-        return None
-    if worst >= OUTLIER:
-        return True
-    return False if worst < ORDINARY else None
+    return None if comparison is None else replay_reading.stands_out(comparison)
 
 
 def first_comparison(case: Case) -> Comparison | None:
     """The comparison at the weights that the replay begins with."""
-    if case.replay is None:
-        return None
-    return case.replay.comparison(Role.BEFORE) or case.replay.comparison(Role.INITIAL)
+    return None if case.replay is None else replay_reading.first_comparison(case.replay)
 
 
 def oddities(case: Case) -> tuple[BatchFinding, ...] | None:
@@ -165,14 +153,7 @@ def from_first_step(case: Case) -> bool:
 
 
 def meeting_the_log(case: Case, *variants: Variant) -> Counterfactual | None:
-    """A change with which the replay meets the log far better than with the run's own settings."""
+    """The change with which the replay meets a log that it does not meet otherwise, if of these."""
     replay = replayed(case)
-    own = replay.as_run.matches_log if replay is not None and replay.as_run is not None else None
-    if replay is None or own is None:
-        return None
-    near = [
-        c
-        for c in replay.counterfactuals
-        if c.variant in variants and c.matches_log is not None and c.matches_log < CLOSER * own
-    ]
-    return min(near, key=lambda c: c.matches_log or 0.0, default=None)
+    found = () if replay is None else replay_reading.closest(replay)
+    return next((c for c in found if c.variant in variants), None)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from forensics.advice.replay_reading import read_replay
 from forensics.findings import Change, Episode, Evidence, Hypothesis
+from forensics.replay_reading import read_replay
 from forensics.report.provenance import SCHEMA_VERSION, version
 from forensics.report.view import formats, points
 from forensics.verdict import CheckpointVerdict, OtherRun, Verdict

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forensics.advice.replay_reading import read_replay
 from forensics.case import Case
 from forensics.replay_facts import Counterfactual, Trajectory
+from forensics.replay_reading import read_replay
 from forensics.run import Steps, Values
 from forensics.signals import Signal
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeVar
 
-from forensics.advice.replay_reading import read_replay
 from forensics.case import Case
 from forensics.findings import Hypothesis, Outcome
 from forensics.replay_facts import ReplayFacts
+from forensics.replay_reading import read_replay
 from forensics.report.view._folding import Folded, fold
 from forensics.report.view._headline import Fact
 from forensics.report.view._replay_changes import (

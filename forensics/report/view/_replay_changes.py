@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forensics.advice.replay_reading import ReplayReading, stands_out
 from forensics.replay_facts import Comparison, Counterfactual, NonFiniteSearch, Role
+from forensics.replay_reading import ReplayReading, stands_out
 from forensics.report.names import Tone
 from forensics.report.wording import at, number, percent, plural
 
@@ -16,6 +16,12 @@ _ROLES = {
     Role.BEFORE: "just before",
     Role.EARLIER: "much earlier",
     Role.INITIAL: "freshly built weights",
+}
+
+_VERDICTS = {
+    True: ("stands out", Tone.BAD),
+    False: ("as the others", Tone.GOOD),
+    None: ("not clear", Tone.NEUTRAL),
 }
 
 
@@ -102,7 +108,7 @@ def comparison_rows(comparisons: Sequence[Comparison]) -> tuple[ComparisonRow, .
 
 
 def _compared(item: Comparison) -> ComparisonRow:
-    odd = stands_out(item)
+    verdict, tone = _VERDICTS[stands_out(item)]
     step = "" if item.step is None else f" ({at(item.step)})"
     norms = [c.grad_norm for c in item.controls]
     return ComparisonRow(
@@ -114,8 +120,8 @@ def _compared(item: Comparison) -> ComparisonRow:
         norm=number(item.suspect.grad_norm, 3),
         control_norm=number(float(np.median(norms)), 3) if norms else "none",
         norm_z=_sigmas(item.grad_z),
-        verdict="stands out" if odd else "as the others",
-        tone=Tone.BAD if odd else Tone.GOOD,
+        verdict=verdict,
+        tone=tone,
         notes=tuple(_notes(item)),
     )
 

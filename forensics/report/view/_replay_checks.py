@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forensics.advice.replay_reading import Check, ReplayReading
 from forensics.replay_facts import (
     Determinism,
     LabelShifts,
@@ -16,6 +15,7 @@ from forensics.replay_facts import (
     Ranks,
     ReplayFacts,
 )
+from forensics.replay_reading import Check, ReplayReading
 from forensics.report.names import Tone
 from forensics.report.wording import at, listing, number, percent, plural, sentence, words
 

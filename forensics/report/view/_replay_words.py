@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forensics.advice.replay_reading import Blame, Repeat, ReplayReading
 from forensics.findings import Hypothesis, Status
 from forensics.replay_facts import AsRun, Counterfactual, ReplayFacts, Role
+from forensics.replay_reading import Blame, Repeat, ReplayReading
 from forensics.report.names import Tone
 from forensics.report.view._replay_changes import excess
 from forensics.report.wording import at, listing, number, plural, sentence, sentence_case, words
@@ -104,8 +104,9 @@ def _against_log(run: AsRun) -> str:
 
 
 def _changes(reading: ReplayReading) -> Iterator[Conclusion]:
-    if reading.closest is not None and reading.closest.matches_log is not None:
-        change, left = change_words(reading.closest), number(reading.closest.matches_log, 3)
+    if reading.closest:
+        change = ", or ".join(change_words(c) for c in reading.closest)
+        left = number(reading.closest[0].matches_log or 0.0, 3)
         text = f"{change}: with it the replay stays within {left} nats of the log (median)."
         yield Conclusion(
             "Comes closest to the log", text, Tone.BAD, f"closest to the log: {change}"
@@ -155,9 +156,14 @@ _BLAMED = {
     ),
     Blame.DATA_OR_BOTH: (
         "The data, perhaps the state",
-        "the suspect batch stands out from its controls; whether at other weights too could not be"
-        " tried.",
+        "the suspect batch stands out from its controls; whether at other weights too was not tried"
+        " or is not clear.",
         Tone.BAD,
+    ),
+    Blame.OPEN: (
+        "Data or state",
+        "the suspect batch is not clearly unlike its controls: whether it is to blame stays open.",
+        Tone.NEUTRAL,
     ),
 }
 

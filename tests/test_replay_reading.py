@@ -3,7 +3,15 @@ from dataclasses import replace
 
 import pytest
 
-from forensics.advice.replay_reading import (
+from forensics.replay_facts import (
+    LabelShifts,
+    LineSearch,
+    MomentCheck,
+    NonFiniteSearch,
+    Role,
+    Variant,
+)
+from forensics.replay_reading import (
     GENTLEST_FIRST,
     Blame,
     Check,
@@ -11,7 +19,6 @@ from forensics.advice.replay_reading import (
     read_replay,
     stands_out,
 )
-from forensics.replay_facts import LineSearch, MomentCheck, NonFiniteSearch, Role, Variant
 from tests import replay_facts_of as of
 
 
@@ -71,7 +78,9 @@ def test_the_smallest_change_comes_first():
         ({}, {}, Blame.DATA),
         ({}, {"z": 0.3}, Blame.BOTH),
         ({}, None, Blame.DATA_OR_BOTH),
+        ({}, {"z": 4.5}, Blame.DATA_OR_BOTH),
         ({"z": 0.3}, {"z": 0.3}, Blame.NEITHER),
+        ({"z": 4.5}, {"z": 0.3}, Blame.OPEN),
         ({"usual": math.nan}, None, Blame.STATE),
         ({"usual": 2.0}, {"usual": 0.5}, Blame.STATE),
     ],
@@ -85,7 +94,14 @@ def test_data_state_both_or_neither(here, earlier, blame):
 
 def test_a_suspect_that_is_not_finite_stands_out_from_sound_controls_alone():
     assert stands_out(of.comparison(loss=math.nan, z=math.nan))
-    assert not stands_out(of.comparison(loss=math.nan, usual=math.nan, z=math.nan))
+    assert stands_out(of.comparison(loss=math.nan, usual=math.nan, z=math.nan)) is None
+
+
+def test_a_loss_that_stands_out_is_seen_where_no_gradient_is_finite():
+    made = of.comparison(z=8.0)
+    controls = tuple(replace(c, grad_norm=math.inf) for c in made.controls)
+    suspect = replace(made.suspect, grad_norm=math.inf)
+    assert stands_out(replace(made, suspect=suspect, controls=controls, grad_z=math.nan)) is True
 
 
 def test_a_loss_scale_that_is_still_too_large_is_no_bad_state():
@@ -125,6 +141,27 @@ def test_the_change_that_explains_the_log_must_be_much_closer():
     run = of.as_run(reproduces=False, matches_log=1.0)
     near = of.change(Variant.FRESH_MOMENTS, removes=False, matches_log=0.1)
     far = of.change(Variant.EPSILON, removes=False, matches_log=0.8)
-    assert read_replay(of.facts(as_run=run, counterfactuals=(near, far))).closest is near
-    assert read_replay(of.facts(as_run=run, counterfactuals=(far,))).closest is None
-    assert read_replay(of.facts(counterfactuals=(near,))).closest is None
+    assert read_replay(of.facts(as_run=run, counterfactuals=(near, far))).closest == (near,)
+    assert read_replay(of.facts(as_run=run, counterfactuals=(far,))).closest == ()
+    assert read_replay(of.facts(counterfactuals=(near,))).closest == ()
+
+
+def test_nothing_explains_a_log_that_the_run_itself_meets():
+    run = of.as_run(reproduces=False, matches_log=0.0)
+    same = of.change(Variant.SKIP_BATCH, removes=False, matches_log=0.0)
+    assert read_replay(of.facts(as_run=run, counterfactuals=(same,))).closest == ()
+
+
+def test_changes_that_come_to_the_same_are_both_named():
+    run = of.as_run(reproduces=False, matches_log=1.0)
+    both = tuple(
+        of.change(v, removes=False, matches_log=0.1)
+        for v in (Variant.MICRO_BATCHES_SUMMED, Variant.RANKS_SUMMED)
+    )
+    assert read_replay(of.facts(as_run=run, counterfactuals=both)).closest == both
+
+
+def test_labels_that_fit_hardly_better_elsewhere_are_in_place():
+    near = LabelShifts({0: 1.0, 1: 0.95}, 1.1)
+    assert Check.SHIFTS not in read_replay(of.facts(shifts=near)).odd
+    assert Check.SHIFTS in read_replay(of.facts(shifts=LabelShifts({0: 1.0, 1: 0.3}, 1.1))).odd
