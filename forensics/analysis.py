@@ -119,7 +119,8 @@ def analyze(
     worst = min(cases, key=_badness)
     rest = [_rank(c) for c in cases if c is not worst]
     rest += [_rank(_case(r, thresholds)) for r in others]
-    case = _judged_again(_audited(_scanned(worst, mode, dask, progress)), thresholds)
+    case = completed(_audited(_scanned(worst, mode, dask, progress)))
+    case = _judged_again(case, thresholds)
     if ask is not None:
         case = _replayed(case, ask)
     chosen = _rank(case)
@@ -183,13 +184,13 @@ def _audited(case: Case) -> Case:
 
 
 def _judged_again(case: Case, thresholds: Thresholds | None) -> Case:
-    """The case judged with the settings and labels that only checkpoints and batches tell.
+    """The completed case judged with the labels too that only checkpoints and batches tell.
 
     A run that seemed to have gone well may have stopped far from done.
     """
     if case.judgement.outcome.is_failure or (case.survey is None and case.batches is None):
         return case
-    line, run = case.timeline, completed(case).run
+    line, run = case.timeline, case.run
     found = plateau_again(line, run.config, case.survey, case.batches, thresholds)
     if not found:
         return case
@@ -236,7 +237,7 @@ def _replayed(case: Case, ask: _Replay) -> Case:
         limits=limits_of(run.config, case.tensors),
     )
     facts = run_replay(plan)
-    return replace(case, replay=facts, batches=case.batches or facts.audit)
+    return completed(replace(case, replay=facts, batches=case.batches or facts.audit))
 
 
 def _runs(path: str | Path, run: str | None, progress: Progress | None) -> list[Run]:
@@ -256,7 +257,7 @@ def _case(run: Run, thresholds: Thresholds | None) -> Case:
     timeline = build(run)
     episodes, skipped = detect_all(timeline, run.config, thresholds)
     judgement = judge(timeline, episodes, run.text, run.config.total_steps)
-    return Case(
+    case = Case(
         run=run,
         timeline=timeline,
         episodes=episodes,
@@ -265,6 +266,7 @@ def _case(run: Run, thresholds: Thresholds | None) -> Case:
         clip=clip_facts(timeline, run.config, judgement.onset_step),
         skipped=skipped,
     )
+    return completed(case)
 
 
 def _rank(case: Case) -> _Ranked:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from forensics.case import Case
@@ -12,9 +11,12 @@ from forensics.run import TextKind
 _RUNNING = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
 
 
-@lru_cache(maxsize=4)
 def completed(case: Case) -> Case:
-    """The same case with such settings filled in; what the configuration says stays."""
+    """The same case with such settings filled in; what the configuration says stays.
+
+    To be asked wherever evidence is added to a case, so that every later stage sees one set of
+    settings; of a case that is complete it gives the same one back.
+    """
     told = {
         **_from_checkpoints(case.survey),
         **_from_batches(case),
