@@ -1,9 +1,7 @@
 """What the values of one checkpoint say against using it: its weights, and its optimizer state."""
 
 from forensics.case import Case
-from forensics.causes._looks_counters import lost_steps
-from forensics.causes._looks_damage import new_outlier
-from forensics.causes._looks_moments import fallen, impossible_moments
+from forensics.checkpoint_doubts import fallen, impossible_moments, lost_steps, new_outlier
 from forensics.checkpoint_facts import CheckpointFacts
 
 

@@ -1,7 +1,7 @@
 """The lines of the checklist about the learning rate: its peak, its warm-up, its decay."""
 
 from forensics.case import Case
-from forensics.causes._wording import number, percent
+from forensics.phrasing import number, percent
 from forensics.signals import Signal
 from forensics.timeline import Track
 from forensics.verdict import CheckItem

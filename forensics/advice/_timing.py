@@ -36,6 +36,8 @@ def place(case: Case, step: int | None) -> Place:
         return Place.NO_ONSET
     if step is None:
         return Place.UNKNOWN
+    if after is not None and step <= after:
+        return Place.BEFORE
     if step >= onset:
         return Place.AFTER
-    return Place.BETWEEN if after is not None and step > after else Place.BEFORE
+    return Place.BETWEEN if after is not None else Place.BEFORE

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from forensics.advice._rate_checks import UNKNOWN, peak_rate, schedule, warmup
 from forensics.case import Case
-from forensics.causes._wording import count, number, percent
+from forensics.phrasing import count, number, percent
 from forensics.signals import Signal
 from forensics.verdict import CheckItem
 

@@ -7,8 +7,8 @@ import numpy as np
 from forensics.advice._levels import planned_steps
 from forensics.advice._timing import failed_at
 from forensics.case import Case
-from forensics.causes._wording import number
 from forensics.findings import Change
+from forensics.phrasing import number
 from forensics.signals import Signal
 
 SHORTEST_STRETCH = 200

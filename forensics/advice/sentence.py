@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.causes._wording import at_step, number, percent
 from forensics.findings import Episode, Hypothesis, Outcome
 from forensics.medians import median
+from forensics.phrasing import at_step, number, percent
 from forensics.signals import Signal
 
 _HAPPENED = {

@@ -8,62 +8,48 @@ from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
 from forensics.causes._wording import at_step, number
+from forensics.checkpoint_doubts import counted, lost_steps, start_near
 from forensics.checkpoint_facts import CheckpointFacts
 from forensics.signals import Signal
 
 
 def optimizer_counter_restarted(case: Case) -> Seen:
     """Adam's step counter began again where the run was resumed: its moments were lost."""
-    found = [c for c in _surveyed(case) if c.state.optimizer_steps and _counted(c)]
+    found = [c for c in _surveyed(case) if c.state.optimizer_steps and counted(c)]
     if not found:
         return saved.seen(None, "Needs the optimizer's step counter in a checkpoint (scan it).")
     for checkpoint in found:
         if text := lost_steps(case, checkpoint):
-            return saved.seen(True, text, (_counted(checkpoint),))
+            return saved.seen(True, text, (counted(checkpoint),))
     last = found[-1]
-    if case.timeline.resumes and _counted(last) <= max(r.step for r in case.timeline.resumes):
+    if case.timeline.resumes and counted(last) <= max(r.step for r in case.timeline.resumes):
         return saved.seen(None, "Needs a checkpoint from after the resume (scan it).")
     steps = (last.state.optimizer_steps or (0, 0))[1]
     return saved.seen(
         False,
-        f"{last.checkpoint} was written at {at_step(_counted(last))}, and its optimizer counts "
+        f"{last.checkpoint} was written at {at_step(counted(last))}, and its optimizer counts "
         f"{steps:,.0f}.",
-    )
-
-
-def lost_steps(case: Case, checkpoint: CheckpointFacts) -> str:
-    """Why a checkpoint's optimizer began anew after its run did, or ''."""
-    counters = checkpoint.state.optimizer_steps
-    if counters is None:
-        return ""
-    begun = _counted(checkpoint) - counters[1]
-    place = _start_near(case, begun, _counted(checkpoint))
-    if place is None:
-        return ""
-    return (
-        f"{checkpoint.checkpoint} was written at {at_step(_counted(checkpoint))}, but its "
-        f"optimizer counts {counters[1]:,.0f} steps: it began anew at {at_step(place)}."
     )
 
 
 def scheduler_restarted(case: Case) -> Seen:
     """The scheduler's counter began again where the run was resumed."""
-    found = [c for c in _surveyed(case) if c.state.scheduler_step is not None and _counted(c)]
+    found = [c for c in _surveyed(case) if c.state.scheduler_step is not None and counted(c)]
     if not found:
         return saved.seen(None, "Needs the scheduler's state in a checkpoint.")
     for checkpoint in found:
         done = checkpoint.state.scheduler_step or 0
-        place = _start_near(case, _counted(checkpoint) - done, _counted(checkpoint))
+        place = start_near(case, counted(checkpoint) - done, counted(checkpoint))
         if place is not None and done != checkpoint.state.epoch:
             text = (
-                f"{checkpoint.checkpoint} was written at {at_step(_counted(checkpoint))}, but its "
+                f"{checkpoint.checkpoint} was written at {at_step(counted(checkpoint))}, but its "
                 f"scheduler counts {done:,}: it began anew at {at_step(place)}."
             )
-            return saved.seen(True, text, (_counted(checkpoint),))
+            return saved.seen(True, text, (counted(checkpoint),))
     last = found[-1]
     return saved.seen(
         False,
-        f"{last.checkpoint} was written at {at_step(_counted(last))}, and its scheduler counts "
+        f"{last.checkpoint} was written at {at_step(counted(last))}, and its scheduler counts "
         f"{last.state.scheduler_step:,}.",
     )
 
@@ -128,23 +114,3 @@ def scale_collapsed(case: Case, least: float = 1.0) -> Seen:
 
 def _surveyed(case: Case) -> tuple[CheckpointFacts, ...]:
     return () if case.survey is None else case.survey.checkpoints
-
-
-def _counted(checkpoint: CheckpointFacts) -> int:
-    """Steps of the run at the save, by the save itself or its name."""
-    inside = checkpoint.state.global_step
-    return inside if inside is not None else checkpoint.step or 0
-
-
-def _start_near(case: Case, step: int | float, before: int) -> int | None:
-    """The resume, or the checkpoint from which one could be, that lies at a step.
-
-    Counters stay behind for good reasons too (skipped steps, micro-steps, epochs), so a lag
-    alone says nothing; one that is the step of a resume does.
-    """
-    room = max(2, round(0.002 * before))
-    resumes = [resume.step for resume in case.timeline.resumes]
-    saves = [c.step for c in case.run.checkpoints if c.step is not None]
-    places = [p for p in (*resumes, *saves) if room < p < before]
-    near = [p for p in places if abs(p - step) <= room and before - p > room]
-    return min(near, key=lambda p: abs(p - step), default=None)

@@ -7,7 +7,8 @@ from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
 from forensics.causes._looks_counters import optimizer_counter_restarted
 from forensics.causes._wording import count, number, percent
-from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair
+from forensics.checkpoint_doubts import fallen, impossible_moments
+from forensics.checkpoint_facts import CheckpointFacts
 
 MOMENTS = "Needs Adam's moments in a checkpoint (scan it)."
 TWO = "Needs Adam's second moment in two neighbouring checkpoints (scan them)."
@@ -25,26 +26,6 @@ def bound_broken(case: Case) -> Seen:
     return saved.seen(
         False,
         f"|m| / sqrt(v) is at most {number(top.update_max)}, and Adam allows {number(top.bound)}.",
-    )
-
-
-def impossible_moments(checkpoint: CheckpointFacts) -> str:
-    """What in the moments of a checkpoint contradicts Adam's definition, or ''."""
-    exact = [m for m in checkpoint.moments if m.exact]
-    negative = [m for m in checkpoint.moments if m.negative]
-    if negative:
-        return (
-            f"{checkpoint.checkpoint}: the second moment of {negative[0].name} has "
-            f"{count(negative[0].negative, 'negative value')}; a mean of squares has none."
-        )
-    broken = [m for m in exact if m.beyond_bound]
-    if not broken:
-        return ""
-    top = saved.worst(broken)
-    return (
-        f"{checkpoint.checkpoint}: |m| / sqrt(v) reaches {number(top.update_max)} in {top.name}, "
-        f"and Adam allows {number(top.bound)}; {count(len(broken), 'tensor')} of {len(exact):,} "
-        "break the bound."
     )
 
 
@@ -69,11 +50,6 @@ def second_moment_cut(case: Case) -> Seen:
 def second_moment_swapped(case: Case) -> Seen:
     """In a few tensors v fell faster than beta2 lets it: it is the state of others."""
     return _fell(case, widely=False)
-
-
-def fallen(pair: CheckpointPair, share: float = 0.01) -> list[str]:
-    """Tensors with more than ``share`` of v below what beta2 alone would leave."""
-    return [m.name for m in pair.moments if m.compared and m.too_low > share]
 
 
 def _fell(case: Case, *, widely: bool) -> Seen:
