@@ -80,9 +80,12 @@ def all_silent(case: Case, share: float = 0.8) -> Seen:
 def last_layer_runs_away(case: Case, directed: float = 0.8, more: float = 2.0) -> Seen:
     """The last layer moves in one direction at full length, while the others move at random."""
     found = [c for c in saved.sound(case) if len(c.moments) > 3 and c.step]
-    if not found:
+    every = saved.finite(() if case.survey is None else case.survey.checkpoints)
+    after = [c for c in every if len(c.moments) > 3 and c.step]
+    if not after:
         return saved.seen(None, MOMENTS)
-    told = [(_last(c), _usual(c), c) for c in found[-2:]]
+    # Without one from before the onset, what still runs away long after it.
+    told = [(_last(c), _usual(c), c) for c in found[-2:] or after[:2]]
     last, usual, checkpoint = max(told, key=lambda it: it[0])
     return saved.seen(
         last >= directed and last >= more * usual,

@@ -11,7 +11,7 @@ from math import sqrt
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import times
+from forensics.causes._wording import number, times
 from forensics.checkpoint_facts import CheckpointFacts, WeightFacts
 
 EARLIER = "Needs the weights of two checkpoints from before the onset."
@@ -36,6 +36,34 @@ Wanted = Callable[[WeightFacts], bool]
 def query_key_grew(case: Case, factor: float = 2.0) -> Seen:
     """Query and key weights grew, and by more than the other matrices."""
     return _grew(case, _is_query_key, _is_matrix, ("query and key weights", "matrix"), factor)
+
+
+def query_key_large(case: Case, gain: float = 4.0, more: float = 5.0) -> Seen:
+    """Query and key weights are many times as large as the other matrices of the model.
+
+    Of normalised inputs a query or key has entries of about RMS x sqrt(inputs), so a logit is of
+    the size of the square of that; trained models have 1 to 4, like their other matrices.
+    """
+    found = saved.sound(case)
+    if not found:
+        return saved.seen(None, "Needs the weights of a checkpoint (scan it).")
+    last = found[-1]
+    inner = [w for w in saved.matrices(last) if not saved.is_vocabulary(w.name, w.shape, case)]
+    chosen = [(_scaled(w), w.name) for w in inner if _is_query_key(w)]
+    rest = sorted(_scaled(w) for w in inner if not _is_query_key(w))
+    if not chosen or not rest or any(_is_gain(w) and _is_query_key(w) for w in last.weights):
+        return saved.NOTHING_TO_SEE
+    (top, name), usual = max(chosen), rest[len(rest) // 2]
+    return saved.seen(
+        top >= max(gain, more * usual),
+        f"In {last.checkpoint} {name} is {number(top)} over the root of its inputs, the median "
+        f"matrix {number(usual)}: attention logits are of about the square of that, "
+        f"{number(top**2)}.",
+    )
+
+
+def _scaled(held: WeightFacts) -> float:
+    return held.rms * float(min(held.shape)) ** 0.5
 
 
 def head_grew(case: Case, factor: float = 2.0) -> Seen:

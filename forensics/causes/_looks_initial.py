@@ -21,7 +21,8 @@ GAIN = 4.0
 def weights_oversized(case: Case, gain: float = GAIN) -> Seen:
     """The usual matrix is many times as large as initialised, more than the steps can have added.
 
-    An optimizer of Adam's kind moves a weight by at most about the learning rate a step.
+    An optimizer of Adam's kind moves a weight by at most about the learning rate a step. What is
+    somewhat larger than initialised speaks neither way.
     """
     first = _first(case)
     if first is None:
@@ -33,6 +34,8 @@ def weights_oversized(case: Case, gain: float = GAIN) -> Seen:
     reach = _travelled(case, first.step or 0)
     if scaled > gain and reach is None:
         return saved.seen(None, "Needs the learning rates up to the first checkpoint.")
+    if gain / 2 < scaled <= gain:
+        return saved.NOTHING_TO_SEE
     return saved.seen(
         scaled > gain and rms > (reach or 0.0),
         f"In {first.checkpoint} the median matrix has the RMS {number(rms)}, {number(scaled)} over "

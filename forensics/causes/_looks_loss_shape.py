@@ -6,11 +6,9 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._looks_model import batchnorm_used
-from forensics.causes._looks_text import says
 from forensics.causes._wording import at_step, count, listing, number, percent, times
-from forensics.findings import Ending, EpisodeKind
+from forensics.findings import Ending, EpisodeKind, Outcome
 from forensics.medians import MAD_TO_SD, median
-from forensics.run import TextKind
 from forensics.signals import Signal
 
 
@@ -96,45 +94,26 @@ def settled_higher(case: Case) -> Seen:
     )
 
 
-def initial_far_above_chance(case: Case, factor: float = 1.5, nats: float = 1.0) -> Seen:
-    """The first loss is far above that of a uniform guess."""
-    first, chance = facts.initial_loss(case), facts.chance_loss(case)
-    if first is None or chance is None:
-        return Seen(None, "Needs the first loss and the number of classes or tokens.")
-    level, name = chance
-    above = first > max(factor * level, level + nats)
-    verb = "was far above" if above else "was not far above"
-    return Seen(above, f"The first loss, {number(first)}, {verb} {number(level)} = {name}.")
+def rises_against_rate(case: Case, least: int = 6, fall: float = 0.3) -> Seen:
+    """The loss rises to the last, stretch by stretch, while the learning rate comes down.
 
-
-def initial_at_chance(case: Case, margin: float = 0.08) -> Seen:
-    """The first loss is that of a uniform guess, or worse."""
-    first, chance = facts.initial_loss(case), facts.chance_loss(case)
-    if first is None or chance is None:
-        return Seen(None, "Needs the first loss and the number of classes or tokens.")
-    level, name = chance
-    at_chance = first >= (1 - margin) * level
-    verb = "was at or above" if at_chance else "was well below"
-    return Seen(at_chance, f"The first loss, {number(first)}, {verb} {number(level)} = {name}.")
-
-
-def pretrained_at_chance(case: Case) -> Seen:
-    """A run that says it starts from pretrained weights starts with the loss of a guess."""
-    if case.config.pretrained is None:
-        return Seen(None, "Needs to know whether training starts from pretrained weights.")
-    if not case.config.vocab_size:
-        return Seen(None, "Needs a language model: a new head for new classes starts at chance.")
-    seen = initial_at_chance(case)
-    return Seen(case.config.pretrained and seen.holds, seen.text) if seen.holds else seen
-
-
-def unloaded_at_chance(case: Case) -> Seen:
-    """The loader missed weights of a language model, and it starts with the loss of a guess."""
-    said = says(TextKind.WEIGHTS_NOT_LOADED)(case)
-    if not said.holds or not case.config.vocab_size:
+    Steps that overshoot shorten with the rate, and the loss calms. One that is pushed goes on.
+    """
+    onset, rate = case.judgement.onset_step, facts.points(case.track(Signal.LR))
+    found = None if onset is None else facts.since(case, Signal.TRAIN_LOSS, onset, 16)
+    if found is None or rate is None or case.judgement.outcome is not Outcome.DIVERGED:
         return NOT_APPLICABLE
-    first = initial_at_chance(case)
-    return Seen(first.holds, f"{said.text} {first.text}", said.steps, "text")
+    peak, last = float(rate.value.max()), float(rate.value[-1])
+    if peak <= 0 or last > fall * peak:
+        return NOT_APPLICABLE
+    levels = [median(part) for part in np.array_split(found.value, 8)]
+    return Seen(
+        int(np.sum(np.diff(levels) > 0)) >= least and levels[-1] > 1.1 * levels[3],
+        f"From eighth to eighth of the time since {at_step(int(found.step[0]))} the loss went "
+        f"{', '.join(map(number, levels))}, while the rate fell to {percent(last / peak)} of "
+        "its peak.",
+        (int(found.step[0]),),
+    )
 
 
 def plateau_level(*kinds: str) -> Look:

@@ -14,7 +14,8 @@ For:
     - A largest attention logit above 100 (watch), 1,000 (harm), 10,000 (diverged).
     - Growing or thickening spikes late in training; a jump to a stable level.
     - Infinite gradients in bf16; relapse after the rate was lowered.
-    - Query and key weights that grow more than the others from checkpoint to checkpoint.
+    - Query and key weights that grow more than the others from checkpoint to checkpoint, or are
+      many times as large as they.
 
 Against:
     - Queries and keys are normalised, or the logits capped.
@@ -44,11 +45,11 @@ from forensics.causes._looks_activations import (
 )
 from forensics.causes._looks_break import beyond_reason, out_of_calm
 from forensics.causes._looks_gradients import gradient_infinite_first
-from forensics.causes._looks_growth import query_key_grew
+from forensics.causes._looks_growth import query_key_grew, query_key_large
 from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import escalating, settled_higher
 from forensics.causes._looks_model import attention_used, qk_normalised
-from forensics.causes._looks_outcome import BROKE, early, ended, explains
+from forensics.causes._looks_outcome import BROKE, broke_early, ended, explains
 from forensics.causes._looks_precision import half_precision
 from forensics.causes._looks_rest import frequencies_unlearned
 from forensics.causes._looks_resume import soon_after_resume
@@ -104,9 +105,10 @@ CAUSE = Cause(
         Clue("frequencies_unlearned", frequencies_unlearned, -STRONG),
         Clue("half_precision", half_precision, -WEAK, group="overflow"),
         Clue("lowered_in_vain", lowered_in_vain, MODERATE),
-        Clue("early", early, -MODERATE, WEAK),
+        Clue("early", broke_early, -MODERATE, WEAK),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG),
-        Clue("query_key_grew", query_key_grew, MODERATE, -WEAK),
+        Clue("query_key_grew", query_key_grew, MODERATE, -WEAK, group="weights"),
+        Clue("query_key_large", query_key_large, DECISIVE, group="weights"),
     ),
     verify=_verify,
     fix=_fix,

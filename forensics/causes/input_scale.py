@@ -31,9 +31,9 @@ from forensics.causes import _facts as facts
 from forensics.causes import _looks_batches as batches
 from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_data import first_gradient_huge, first_loss_huge
+from forensics.causes._looks_first_loss import initial_far_above_chance
 from forensics.causes._looks_initial import weights_oversized
 from forensics.causes._looks_learning_rate import lr_far_above_range
-from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_model import reads_tokens
 from forensics.causes._looks_outcome import broke_early, explains, from_the_start
 from forensics.causes._looks_precision import norm_like_scale

@@ -17,6 +17,8 @@ Against:
     A dead gradient (then nothing can be learned from any labels); a tiny learning rate; steady
     progress.
     - Not even the frequencies of the tokens were learned: the updates do not arrive.
+    - New weights that cost far more than a guess before any step: labels cannot do that.
+    - Queries and keys that have grown until attention no longer chooses.
     - Weights of impossible size, an epsilon above the gradients, layers that no gradient reaches.
 
 What to do:
@@ -30,8 +32,11 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._looks_activations import attention_logits_harmful
 from forensics.causes._looks_depth import moments_vanish
+from forensics.causes._looks_first_loss import initial_far_above_chance, wrong_before_steps
 from forensics.causes._looks_gradients import gradient_alive
+from forensics.causes._looks_growth import query_key_large
 from forensics.causes._looks_initial import units_alike, weights_oversized
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
@@ -45,7 +50,6 @@ from forensics.causes._looks_learning_rate import (
     lr_tiny,
     lr_zero,
 )
-from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_moments import epsilon_dominates
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import labels_carry_nothing, labels_shifted
@@ -112,7 +116,10 @@ CAUSE = Cause(
         Clue("accuracy_at_chance", accuracy_at_chance, MODERATE, group="level"),
         Clue("accuracy_above_chance", accuracy_at_chance, 0.0, -STRONG, group="accuracy"),
         Clue("accuracy_high", accuracy_high_and_flat, -STRONG, group="accuracy"),
-        Clue("first_above_chance", initial_far_above_chance, WEAK),
+        Clue("first_above_chance", initial_far_above_chance, WEAK, group="first"),
+        Clue("wrong_before_steps", wrong_before_steps, -STRONG, group="first"),
+        Clue("query_key_large", query_key_large, -STRONG, group="attention"),
+        Clue("attention_logits_large", attention_logits_harmful, -STRONG, group="attention"),
         Clue("rate_zero", lr_zero, -STRONG, group="rate"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
         Clue("rate_far_too_high", lr_far_above_range, -STRONG, group="rate"),

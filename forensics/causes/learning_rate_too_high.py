@@ -24,6 +24,7 @@ For:
 Against:
     - The failure begins far below the peak, after long calm.
     - It came back although the rate had been lowered.
+    - The loss rose evenly to the last while the rate came down, or was too high before any step.
     - A number was non-finite before any update, or from one step to the next with no rise before.
     - A leap out of long calm at a rate that had been in force for hundreds of steps.
     - Output logits that had drifted before anything broke; moments that Adam cannot bring about.
@@ -52,6 +53,7 @@ from forensics.causes._looks_clipping import (
     clipping_severe,
 )
 from forensics.causes._looks_depth import last_layer_runs_away
+from forensics.causes._looks_first_loss import wrong_before_steps
 from forensics.causes._looks_initial import units_alike, weights_oversized
 from forensics.causes._looks_learning_rate import (
     lr_above_range,
@@ -64,6 +66,7 @@ from forensics.causes._looks_loss_shape import (
     drifted,
     grew_step_by_step,
     repeated_events,
+    rises_against_rate,
     settled_higher,
 )
 from forensics.causes._looks_moments import bound_broken
@@ -147,7 +150,9 @@ CAUSE = Cause(
         Clue("begins_near_peak", onset_near_peak, MODERATE, group="timing"),
         Clue("begins_after_decay", onset_after_decay, -STRONG, group="timing"),
         Clue("rate_never_decayed", never_decayed, MODERATE, group="timing"),
-        Clue("loss_follows_rate", loss_follows_lr, STRONG),
+        Clue("loss_follows_rate", loss_follows_lr, STRONG, group="with_rate"),
+        Clue("rises_against_rate", rises_against_rate, -STRONG, group="with_rate"),
+        Clue("wrong_before_steps", wrong_before_steps, -STRONG),
         Clue("grew_step_by_step", grew_step_by_step, MODERATE, group="shape"),
         Clue("repeated_spikes", repeated_events, MODERATE, group="shape"),
         Clue("drift", drifted, MODERATE, group="shape"),

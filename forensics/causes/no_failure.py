@@ -25,9 +25,9 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_first_loss import pretrained_at_chance, unloaded_at_chance
 from forensics.causes._looks_health import ends_near_best, nothing_failed
 from forensics.causes._looks_learning import loss_fell
-from forensics.causes._looks_loss_shape import pretrained_at_chance, unloaded_at_chance
 from forensics.causes._looks_outcome import ended
 from forensics.causes._looks_scaling import (
     first_loss_is_multiple,

@@ -15,6 +15,7 @@ For:
     - No weight decay, no z-loss and no cap on the logits.
     - Logged output logits, or log Z, that grow in size.
     - An output layer that grows more than the other weights between checkpoints.
+    - A loss that rises evenly to the last while the rate comes down.
     - Last layers that move at full length in one direction while the others move at random.
 
 Against:
@@ -41,7 +42,7 @@ from forensics.causes._looks_break import out_of_calm
 from forensics.causes._looks_depth import last_layer_runs_away
 from forensics.causes._looks_growth import head_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
-from forensics.causes._looks_loss_shape import drifted, repeated_events
+from forensics.causes._looks_loss_shape import drifted, repeated_events, rises_against_rate
 from forensics.causes._looks_model import large_vocabulary, logits_restrained
 from forensics.causes._looks_outcome import BROKE, early, explains
 from forensics.causes._looks_schedule import onset_after_decay, onset_near_peak
@@ -78,6 +79,7 @@ CAUSE = Cause(
     "not represent them.",
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
+        Clue("rises_against_rate", rises_against_rate, STRONG, group="pushed"),
         Clue("logits_grow", output_logits_grow, DECISIVE + MODERATE, -STRONG, group="logits"),
         Clue("last_layer_runs_away", last_layer_runs_away, STRONG, -MODERATE, group="head"),
         Clue("out_of_calm", out_of_calm, -STRONG),

@@ -46,11 +46,11 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_batches import in_all_batches
 from forensics.causes._looks_data import first_gradient_huge
 from forensics.causes._looks_depth import moments_explode
+from forensics.causes._looks_first_loss import initial_far_above_chance, wrong_before_steps
 from forensics.causes._looks_gradients import gradient_large_at_first
 from forensics.causes._looks_initial import units_alike, weights_oversized
 from forensics.causes._looks_layers import layers_explode
 from forensics.causes._looks_learning_rate import lr_far_above_range, lr_tiny
-from forensics.causes._looks_loss_shape import initial_far_above_chance
 from forensics.causes._looks_model import normalisation_off, pretrained
 from forensics.causes._looks_outcome import BROKE, broke_early, explains, from_the_start
 from forensics.causes._looks_schedule import lowered_in_vain
@@ -96,6 +96,7 @@ CAUSE = Cause(
     "recover.",
     clues=(
         *explains((*BROKE, Outcome.STALLED), rarely=(Outcome.SPIKED_RECOVERED,)),
+        Clue("wrong_before_steps", wrong_before_steps, STRONG + MODERATE, group="first"),
         Clue("first_loss_high", initial_far_above_chance, STRONG, -MODERATE, group="first"),
         Clue("gradient_large_at_first", gradient_large_at_first, WEAK, group="gradient"),
         Clue("gradient_huge_at_first", first_gradient_huge, MODERATE, group="gradient"),

@@ -32,7 +32,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, STRONG, WEAK, Cause, Clue, Family
-from forensics.causes._looks_loss_shape import (
+from forensics.causes._looks_first_loss import (
     initial_at_chance,
     pretrained_at_chance,
     unloaded_at_chance,

@@ -1,10 +1,11 @@
 """Levels at which a loss rests: where a flat stretch begins, and what its height is known as."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
+from forensics.detectors._context import finite_of
 from forensics.detectors._progress import accuracy_of_a_guess
 from forensics.detectors._robust import (
     block_medians,
@@ -16,6 +17,7 @@ from forensics.detectors._robust import (
 from forensics.detectors._spikes import SpikeRule, find_spikes
 from forensics.medians import MEDIAN_ERROR, median
 from forensics.run import Config, Steps, Values
+from forensics.signals import Signal
 from forensics.timeline import Timeline
 
 
@@ -105,6 +107,33 @@ def left_guessing(
 def _is_guess(config: Config, level: float, *, tolerance: float = 0.005) -> bool:
     counts = (config.num_classes,) if config.num_classes else (*range(2, 21), 100, 1_000)
     return any(c > 1 and abs(level - log(c)) <= tolerance * log(c) for c in counts)
+
+
+def with_classes_shown(
+    timeline: Timeline, config: Config, level: float, *, most: int = 100, apart: float = 0.125
+) -> Config:
+    """The settings with the number of classes that loss and accuracy show between them.
+
+    A uniform guess among n costs ln(n) and is right in 1 of n cases; nothing else does both.
+
+    Args:
+        timeline: The run.
+        config: Returned as it is where it names classes or tokens.
+        level: The loss on which the run rests.
+        most: Classes beyond which the accuracies of batches tell nothing.
+        apart: Distance from ln(n) that still counts as at it, as a share of that to ln(n + 1).
+    """
+    track = finite_of(timeline, Signal.TRAIN_ACCURACY)[1]
+    right = track if len(track) >= 8 else finite_of(timeline, Signal.EVAL_ACCURACY)[1]
+    if config.num_classes or config.vocab_size or len(right) < 8 or not 0 < level < log(most):
+        return config
+    count = round(float(np.exp(level)))
+    half = right[len(right) // 2 :] / (100.0 if right.max() > 1.0 else 1.0)
+    room = max(0.2 / count, 2.0 * float(half.std()) / len(half) ** 0.5)
+    guesses = count >= 3 and abs(float(half.mean()) - 1 / count) <= min(room, 0.5 / count)
+    if not guesses or abs(level - log(count)) > apart / count:
+        return config
+    return replace(config, num_classes=count)
 
 
 def name_of(config: Config, found: Flat) -> tuple[str, str]:

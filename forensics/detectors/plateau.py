@@ -28,6 +28,7 @@ from forensics.detectors._levels import (
     flat_tail,
     left_guessing,
     name_of,
+    with_classes_shown,
 )
 from forensics.detectors._progress import at_once, never_fell, others_improve
 from forensics.detectors._robust import noise
@@ -146,9 +147,9 @@ def _rate_is_low(timeline: Timeline, start: int, least: float) -> bool:
     if len(rate) == 0 or rate.max() <= 0:
         return False
     facts, span = learning_rate_facts(timeline), timeline.last_step - timeline.first_step
-    if facts is not None and facts.zero_from is not None:
-        if facts.zero_from - timeline.first_step <= span / 3:
-            return False
+    zero_from = None if facts is None else facts.zero_from
+    if zero_from is not None and zero_from - timeline.first_step <= span / 3:
+        return False
     at = min(int(np.searchsorted(step, start)), len(rate) - 1)
     return bool(0 < rate[at] < least * rate.max() and start > timeline.first_step)
 
@@ -177,7 +178,7 @@ def _confirmed(timeline: Timeline, config: Config, fine_tune_lr: float) -> bool:
 def _episode(
     timeline: Timeline, config: Config, step: Steps, found: Flat, *, stuck: bool, sure: bool
 ) -> Episode:
-    kind, name = name_of(config, found)
+    kind, name = name_of(with_classes_shown(timeline, config, found.level), found)
     onset = int(step[found.start])
     return Episode(
         EpisodeKind.PLATEAU,

@@ -4,6 +4,7 @@ from forensics.causes._looks_depth import (
     moments_vanish,
     only_decay_moves,
 )
+from forensics.findings import Outcome
 from tests.causes.facts_of import change, moment, pair, save, scanned, silence, weight
 
 NAMES = ("0.weight", "2.weight", "4.weight", "6.weight")
@@ -54,3 +55,12 @@ def test_an_ordinary_last_layer_does_not_run_away() -> None:
 def test_a_last_layer_pulled_one_way_runs_away() -> None:
     moments = (*(moment(f"{n}{i}") for n in NAMES for i in range(3)), moment("x", update_rms=1.4))
     assert last_layer_runs_away(scanned(save(100, weight("x"), moments=moments))).holds is True
+
+
+def test_what_still_runs_away_after_the_onset_counts_where_nothing_was_saved_before() -> None:
+    moments = (*(moment(f"{n}{i}") for n in NAMES for i in range(3)), moment("x", update_rms=1.4))
+    late = save(300, weight("x"), moments=moments)
+    broke = {"outcome": Outcome.DIVERGED, "onset": 100}
+    assert last_layer_runs_away(scanned(late, **broke)).holds is True
+    early = save(50, weight("x"), moments=moments[:-1])
+    assert last_layer_runs_away(scanned(early, late, **broke)).holds is False

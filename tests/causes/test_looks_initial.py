@@ -25,6 +25,11 @@ def test_without_rates_or_checkpoints_nothing_is_said() -> None:
     assert weights_oversized(scanned(save(10, *(weight(n, 3.0) for n in NAMES)))).holds is None
 
 
+def test_somewhat_larger_weights_speak_neither_way() -> None:
+    grown = scanned(save(100, *(weight(n, 0.4) for n in NAMES)), lr=RATE, config=ADAM)
+    assert weights_oversized(grown).holds is None
+
+
 def test_weights_beyond_what_any_step_adds_began_so() -> None:
     case = scanned(save(100, *(weight(n, 1.5) for n in NAMES)), lr=RATE, config=ADAM)
     assert weights_oversized(case).holds is True

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from forensics.case import Case
 from forensics.causes import _looks_loss_shape as shape
 from forensics.findings import EpisodeKind
-from forensics.run import Config
 from tests.causes.cases import make_case, make_episode
 from tests.causes.failures import RUN, diverged, divergence, settled, stalled
 from tests.causes.shapes import falling, loss_spike, plateau, steady
@@ -41,25 +41,23 @@ def test_settled_on_a_higher_level() -> None:
     assert shape.settled_higher(stalled()).holds is None
 
 
-@pytest.mark.parametrize(
-    ("first", "far_above", "at_chance"),
-    [(2.0, False, False), (2.3, False, True), (2.9, False, True), (9.0, True, True)],
-)
-def test_the_first_loss_against_a_guess(first: float, far_above: bool, at_chance: bool) -> None:
-    case = make_case(loss=[first, 1.0, 1.0], config=Config(num_classes=10))
-    assert shape.initial_far_above_chance(case).holds is far_above
-    assert shape.initial_at_chance(case).holds is at_chance
+def pushed(rate_to: float, **more: object) -> Case:
+    """A loss that climbs evenly from step 100 on, at a rate that comes down to ``rate_to``."""
+    loss = falling(points=RUN)
+    loss[99:] = 3.0 + 0.1 * np.arange(RUN - 99)
+    settings = {"loss": loss, "lr": np.linspace(1e-3, rate_to * 1e-3, RUN), **more}
+    return diverged(100, **settings)
 
 
-def test_a_guess_is_no_fault_unless_weights_were_to_be_loaded() -> None:
-    for pretrained, holds in ((True, True), (False, False), (None, None)):
-        config = Config(vocab_size=10, pretrained=pretrained)
-        assert shape.pretrained_at_chance(make_case(loss=[2.3] * 3, config=config)).holds is holds
+def test_a_loss_that_calms_with_the_rate_is_not_pushed() -> None:
+    assert shape.rises_against_rate(diverged(100, lr=np.linspace(1e-3, 1e-6, RUN))).holds is False
+    assert shape.rises_against_rate(pushed(0.9)).holds is None
+    assert shape.rises_against_rate(diverged(100)).holds is None
+    assert shape.rises_against_rate(make_case(loss=falling())).holds is None
 
 
-def test_a_new_head_for_new_classes_starts_at_chance_in_health() -> None:
-    config = Config(num_classes=10, pretrained=True)
-    assert shape.pretrained_at_chance(make_case(loss=[2.3] * 3, config=config)).holds is None
+def test_a_loss_that_rises_to_the_last_is_pushed() -> None:
+    assert shape.rises_against_rate(pushed(0.01)).holds is True
 
 
 def test_levels_of_a_plateau() -> None:

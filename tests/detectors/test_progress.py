@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forensics.findings import Outcome
+from forensics.findings import EpisodeKind, Outcome
 from forensics.run import Config
 from tests.detectors.test_silence import outcome_of
 
@@ -87,3 +87,27 @@ def test_a_loss_that_jumps_at_once_and_rests_at_a_guess_is_stalled():
     loss = np.log(10) + 0.006 * np.random.default_rng(0).standard_normal(180)
     loss[:3] = [55.0, 706.0, 30.0]
     assert outcome_of({"loss": loss})[0].outcome is Outcome.STALLED
+
+
+def level_of(accuracy, level, n=200):
+    """What the level of a flat loss is taken for, beside such accuracies."""
+    rng = np.random.default_rng(1)
+    tags = {
+        "loss": level + 0.02 * rng.standard_normal(n),
+        "train_accuracy": batch_accuracy(rng, n, accuracy),
+    }
+    _, episodes = outcome_of(tags)
+    (found,) = (e for e in episodes if e.kind is EpisodeKind.PLATEAU)
+    return found.details["level_kind"]
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "level"), [(0.3, np.log(10)), (0.1, 2.35), (0.04, np.log(13))]
+)
+def test_a_level_that_accuracy_does_not_bear_out_has_no_such_name(accuracy, level):
+    assert level_of(accuracy, level) != "ln_classes"
+
+
+@pytest.mark.parametrize("classes", [4, 10])
+def test_loss_and_accuracy_show_the_number_of_classes(classes):
+    assert level_of(1 / classes, np.log(classes)) == "ln_classes"
