@@ -19,6 +19,7 @@ class Oddity(StrEnum):
     TOKEN_NOISE = "token_noise"  # ids spread far more evenly than the controls'
     CONSTANT_SAMPLE = "constant_sample"
     CLASS_COUNTS = "class_counts"  # classes far from the controls' (one class only)
+    LABELS_SHIFTED = "labels_shifted"  # tokens of another place than the same or the next
     LABELS_SORTED = "labels_sorted"  # of all batches together: one class after the other
 
 

@@ -33,6 +33,7 @@ _NAMES = {
     Oddity.TOKEN_NOISE: "tokens like noise",
     Oddity.CONSTANT_SAMPLE: "samples of one value",
     Oddity.CLASS_COUNTS: "one class alone",
+    Oddity.LABELS_SHIFTED: "labels of another place",
     Oddity.LABELS_SORTED: "sorted labels",
 }
 

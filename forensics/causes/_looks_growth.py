@@ -63,7 +63,7 @@ def query_key_large(case: Case, gain: float = 4.0, more: float = 5.0) -> Seen:
 
 
 def _scaled(held: WeightFacts) -> float:
-    return held.rms * float(min(held.shape)) ** 0.5
+    return held.rms * sqrt(min(held.shape))
 
 
 def head_grew(case: Case, factor: float = 2.0) -> Seen:

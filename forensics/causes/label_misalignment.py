@@ -12,11 +12,13 @@ How it shows:
 For:
     A plateau at the level of guessing with a healthy gradient and an ordinary learning rate;
     accuracy at chance; a first loss above a uniform guess; a loss that vanishes at once.
+    - Captured batches whose labels are the tokens of another place than the same or the next.
 
 Against:
     A dead gradient (then nothing can be learned from any labels); a tiny learning rate; steady
     progress.
     - Not even the frequencies of the tokens were learned: the updates do not arrive.
+    - Captured batches whose labels are the tokens of the same or of the next place.
     - New weights that cost far more than a guess before any step: labels cannot do that.
     - Queries and keys that have grown until attention no longer chooses.
     - Weights of impossible size, an epsilon above the gradients, layers that no gradient reaches.
@@ -30,9 +32,11 @@ References:
     LlamaFactory issue 10457 (shifted twice).
 """
 
+from forensics.batch_facts import Oddity
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_activations import attention_logits_harmful
+from forensics.causes._looks_batches import in_all_batches
 from forensics.causes._looks_depth import moments_vanish
 from forensics.causes._looks_first_loss import initial_far_above_chance, wrong_before_steps
 from forensics.causes._looks_gradients import gradient_alive
@@ -123,6 +127,7 @@ CAUSE = Cause(
         Clue("rate_zero", lr_zero, -STRONG, group="rate"),
         Clue("rate_tiny", lr_tiny, -STRONG, group="rate"),
         Clue("rate_far_too_high", lr_far_above_range, -STRONG, group="rate"),
+        Clue("shifted_in_batches", in_all_batches(Oddity.LABELS_SHIFTED), DECISIVE, -STRONG),
         proof("replay", labels_shifted),
         Clue("labels_carry_nothing", labels_carry_nothing, STRONG, -WEAK),
     ),

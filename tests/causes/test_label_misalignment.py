@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 
+from forensics.batch_facts import BatchAudit, BatchFinding, BatchSurvey, Oddity
 from forensics.findings import EpisodeKind, Outcome
 from forensics.run import Config
 from forensics.signals import Signal
@@ -60,3 +63,28 @@ def test_a_loss_that_vanishes_at_once_is_misalignment():
         config=Config(vocab_size=32000),
     )
     assert winner(case) == "label_misalignment"
+
+
+def captured(*found):
+    """Text whose loss rests at the frequencies of its tokens, with batches that were looked at."""
+    audits = (BatchAudit(1, "batches/step_1.pt", False, (), (Oddity.LABELS_SHIFTED,)),)
+    case = make_case(
+        steady(2.8, noise=0.01),
+        steady(0.5),
+        np.full(POINTS, 1e-3),
+        outcome=Outcome.STALLED,
+        onset=1,
+        episodes=[plateau(2.8, "token_entropy")],
+        config=Config(vocab_size=128, optimizer="adamw"),
+    )
+    return replace(case, batches=BatchSurvey(audits, everywhere=tuple(found)))
+
+
+def test_labels_that_stand_where_they_belong_clear_it():
+    assert probability(captured(), "label_misalignment") < 0.1
+
+
+def test_labels_of_another_place_name_it():
+    found = BatchFinding(Oddity.LABELS_SHIFTED, "labels", "9 places further on.", 1.0, 9.0, None)
+    assert winner(captured(found)) == "label_misalignment"
+    assert probability(captured(found), "label_misalignment") > 0.8
