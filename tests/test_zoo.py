@@ -10,7 +10,7 @@ import pytest
 
 from forensics.causes import all_causes
 from forensics.findings import Outcome
-from tests import zoo
+from tests import zoo, zoo_clues, zoo_rows, zoo_totals
 
 ZOO = Path(__file__).parents[1] / "sample_runs" / "zoo.py"
 NEEDS_TORCH = pytest.mark.skipif(
@@ -40,7 +40,7 @@ def truth(folder: Path) -> dict:
 
 @NEEDS_TORCH
 def test_every_cause_has_runs_in_both_parts():
-    for part in zoo.PARTS:
+    for part in zoo_rows.PARTS:
         listed = {line.split()[1] for line in run("list", "--part", part).splitlines()[:-1]}
         assert listed == {cause.name for cause in all_causes()}
 
@@ -49,7 +49,7 @@ def test_every_cause_has_runs_in_both_parts():
 def test_the_parts_share_no_run():
     names = [
         {line.split()[2] for line in run("list", "--part", part).splitlines()[:-1]}
-        for part in zoo.PARTS
+        for part in zoo_rows.PARTS
     ]
     assert not names[0] & names[1]
 
@@ -69,7 +69,7 @@ def test_a_fault_that_does_not_show_is_not_labelled(tmp_path):
 
 @NEEDS_TORCH
 def test_labels(home):
-    folders = zoo.runs_in(home)
+    folders = zoo_rows.runs_in(home)
     assert {f.name for f in folders} == set(QUICK)
     names = {cause.name for cause in all_causes()}
     for folder in folders:
@@ -94,8 +94,8 @@ def test_the_label_is_what_happened(home):
 
 @NEEDS_TORCH
 def test_rows_and_totals(home):
-    rows = [zoo.look(folder) for folder in zoo.runs_in(home)]
-    found = zoo.totals(rows)
+    rows = [zoo_rows.look(folder) for folder in zoo_rows.runs_in(home)]
+    found = zoo_totals.totals(rows)
     assert found["runs"] == 3
     assert found["true cause first"]["of"] == 2
     assert 0 <= found["Brier score"] <= 1
@@ -104,3 +104,14 @@ def test_rows_and_totals(home):
 def test_an_empty_folder_is_told_so(tmp_path, capsys):
     assert zoo.main([str(tmp_path)]) == 2
     assert "no runs" in capsys.readouterr().out
+
+
+@NEEDS_TORCH
+def test_the_table_of_clues_tells_how_it_was_made(tmp_path, monkeypatch, home, capsys):
+    monkeypatch.setattr(zoo_clues, "KEPT", tmp_path / "clues.txt")
+    assert zoo.main(["clues", str(home), "--jobs", "1", "--write"]) == 0
+    kept = (tmp_path / "clues.txt").read_text().splitlines()
+    assert kept[:2] == ["python -m tests.zoo clues DIR --write", f"{len(QUICK)} runs: 3 tuning"]
+    assert "\n".join(kept[3:]) in capsys.readouterr().out
+    declared = sum(len(cause.clues) for cause in all_causes())
+    assert sum(row.startswith("  ") for row in kept) == declared

@@ -16,7 +16,7 @@ from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests import zoo
+from tests.zoo_rows import PARTS, no_runs, runs_in, without_truth
 
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- calibration: ", "<!-- end of calibration -->"
@@ -55,7 +55,7 @@ def listen(folder: Path) -> Told:
 
     truth = json.loads((folder / "truth.json").read_text())
     with tempfile.TemporaryDirectory() as place:
-        found = forensics.analyze(zoo.without_truth(folder, Path(place), False))
+        found = forensics.analyze(without_truth(folder, Path(place), False))
     said = {h.cause: h.probability for h in found.hypotheses}
     said[""] = max(0.0, 1.0 - sum(said.values()))
     outcome = found.outcome in (truth["outcome"], *truth["accept_outcomes"])
@@ -147,14 +147,14 @@ def into_readme(told: Sequence[Told], home: Path) -> None:
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.zoo calibrate", description=__doc__)
     parser.add_argument("home", type=Path, help="folder that the zoo was made in")
-    parser.add_argument("--part", choices=zoo.PARTS, default="measured")
+    parser.add_argument("--part", choices=PARTS, default="measured")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--svg", type=Path, help="draw the diagram here")
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")
     options = parser.parse_args(words)
-    folders = zoo.runs_in(options.home, options.part)
+    folders = runs_in(options.home, options.part)
     if not folders:
-        print(f"{options.home}: no runs; make them with python sample_runs/zoo.py make DIR")
+        print(no_runs(options.home))
         return 2
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         told = list(pool.map(listen, folders))
