@@ -9,6 +9,8 @@ from forensics.checkpoint_facts import CheckpointSurvey, StateFacts
 from forensics.run import TextKind
 
 _RUNNING = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
+TRAINERS_OWN = "train_runtime"
+"""A quantity that the Trainer of transformers logs as it ends, and no other loop does."""
 
 
 def completed(case: Case) -> Case:
@@ -64,7 +66,8 @@ def _peak(survey: CheckpointSurvey) -> float | None:
 
 def _defaults(case: Case) -> dict[str, tuple[Any, str]]:
     """What a framework does unless it is told otherwise."""
-    if "transformers" not in (case.config.framework or "").lower():
+    summed_up = any(s.tag.rpartition("/")[2] == TRAINERS_OWN for s in case.run.series)
+    if not summed_up and "transformers" not in (case.config.framework or "").lower():
         return {}
     return {"optimizer": ("adamw", "default of the Trainer")}
 

@@ -29,7 +29,9 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
         return Seen(None, "Needs the gradient norm of every step: between two points a jump hides.")
     if not jumps:
         level = f" (median {number(usual)})" if usual is not None else ""
-        return Seen(False, f"The gradient norm never jumped to {times(ratio)} its median{level}.")
+        until = "" if onset is None else f"Up to {at_step(onset)} "
+        text = f"the gradient norm never jumped to {times(ratio)} its median{level}."
+        return Seen(False, until + text if until else f"T{text[1:]}")
     worst = max(jumps, key=lambda e: float(e.details["ratio"]))
     peak = f" to {number(worst.peak_value)}" if worst.peak_value is not None else ""
     return Seen(

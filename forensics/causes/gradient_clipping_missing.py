@@ -13,7 +13,7 @@ How it shows:
 For:
     - Clipping is configured off, or its threshold is ten times the usual norm.
     - Isolated jumps of the norm of ten times its median or more, just before the loss.
-    - The norm left its band before the loss did.
+    - The norm left its band before the loss did, or before the loss came to rest too early.
     - In a checkpoint, sqrt(sum(vhat)) above the threshold that should bound it.
 
 Against:
@@ -50,6 +50,7 @@ from forensics.causes._looks_gradients import (
     gradient_led,
     gradient_spiked,
 )
+from forensics.causes._looks_jolt import jolted_to_rest
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_loss_shape import drifted, repeated_events
 from forensics.causes._looks_model import recurrent
@@ -99,6 +100,7 @@ CAUSE = Cause(
         Clue("clipping_loose", clipping_loose, MODERATE, group="clipping"),
         Clue("clipping_tight", clipping_tight, -STRONG, group="clipping"),
         Clue("clipping_saturated", clipping_saturated, -DECISIVE, group="clipping"),
+        Clue("jolted_to_rest", jolted_to_rest, STRONG + MODERATE, group="gradient"),
         Clue("gradient_jumped", gradient_jumped, STRONG, -MODERATE, group="gradient"),
         Clue("gradient_spiked", gradient_spiked, MODERATE, -MODERATE, group="gradient"),
         Clue("gradient_led", gradient_led, MODERATE, group="gradient"),

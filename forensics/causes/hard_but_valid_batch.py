@@ -29,11 +29,23 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_batches as batches
 from forensics.causes import _looks_spike as spike
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
-from forensics.causes._looks_outcome import explains
+from forensics.causes._base import (
+    DECISIVE,
+    MODERATE,
+    PROVEN,
+    STRONG,
+    WEAK,
+    Cause,
+    Clue,
+    Family,
+    proof,
+)
+from forensics.causes._looks_outcome import ended, explains
 from forensics.causes._looks_replay_data import valid_batch
 from forensics.causes._where import batch_words
 from forensics.findings import Outcome
+
+FAILED_AS_A_WHOLE = (Outcome.STALLED, Outcome.OVERFIT, Outcome.VALIDATION_FAILED)
 
 
 def _verify(case: Case) -> str:
@@ -60,6 +72,8 @@ CAUSE = Cause(
     claim="The samples of the batch are correct and merely harder than the others.",
     clues=(
         *explains((Outcome.SPIKED_RECOVERED,)),
+        # A batch that was hard for one step leaves a run as it was: something else made it fail.
+        Clue("failed_otherwise", ended(*FAILED_AS_A_WHOLE), -PROVEN, group="outcome"),
         Clue("one_point", spike.one_point, STRONG, -WEAK, group="shape"),
         Clue("sudden", spike.sudden, MODERATE, -STRONG, group="shape"),
         Clue("gradient_built_up", spike.gradient_built_up, -STRONG),

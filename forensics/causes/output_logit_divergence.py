@@ -79,10 +79,10 @@ CAUSE = Cause(
     "not represent them.",
     clues=(
         *explains(BROKE, rarely=(Outcome.SPIKED_RECOVERED,)),
-        Clue("rises_against_rate", rises_against_rate, STRONG, group="pushed"),
         Clue("logits_grow", output_logits_grow, DECISIVE + MODERATE, -STRONG, group="logits"),
         Clue("last_layer_runs_away", last_layer_runs_away, STRONG, -MODERATE, group="head"),
         Clue("out_of_calm", out_of_calm, -STRONG),
+        Clue("rises_against_rate", rises_against_rate, STRONG + MODERATE, group="timing"),
         Clue("begins_after_decay", onset_after_decay, STRONG, group="timing"),
         Clue("begins_near_peak", onset_near_peak, -WEAK, group="timing"),
         Clue("early", early, -STRONG, WEAK, group="timing"),

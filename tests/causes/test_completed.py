@@ -1,7 +1,9 @@
 from dataclasses import replace
 
+import numpy as np
+
 from forensics.causes._completed import completed
-from forensics.run import Config, TextEvidence, TextKind
+from forensics.run import Config, Series, TextEvidence, TextKind
 from tests.causes.facts_of import save, scanned, weight
 
 
@@ -39,3 +41,11 @@ def test_a_line_says_where_the_weights_came_from() -> None:
 
 def test_the_trainer_has_a_default() -> None:
     assert completed(scanned(config=Config(framework="transformers"))).config.optimizer == "adamw"
+
+
+def test_what_only_the_trainer_logs_tells_it_by_itself() -> None:
+    plain = scanned()
+    one = Series("train/train_runtime", np.array([10]), np.array([3.5]), "train.log")
+    told = replace(plain, run=replace(plain.run, series=(one,)))
+    assert completed(told).config.optimizer == "adamw"
+    assert completed(plain).config.optimizer is None

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
 
+from forensics.case import Case
 from forensics.causes.gradient_clipping_missing import CAUSE
+from forensics.findings import Outcome
+from forensics.run import Config
 from forensics.signals import Signal
-from tests.causes.cases import healthy_case
+from tests.causes.cases import healthy_case, make_case
 from tests.causes.failures import RUN, cosine, diverged, divergence, gradient_jump, recipe
-from tests.causes.shapes import probability, steady, winner
+from tests.causes.shapes import plateau, probability, steady, winner
 
 NAME = "gradient_clipping_missing"
 OFF = recipe(clip_threshold=0.0)
@@ -59,3 +62,27 @@ def test_wins_where_one_gradient_passed_unbounded(threshold: float) -> None:
 def test_without_norms_the_usual_threshold_is_proposed() -> None:
     (change,) = CAUSE.changes(diverged(config=OFF))
     assert change.after == 1.0
+
+
+def rested(jolt_at: int, clip: float) -> Case:
+    """Text that came to rest at step 60 on the frequencies of its tokens, and one long gradient."""
+    return make_case(
+        np.maximum(2.8, 5.0 - 0.037 * np.arange(RUN)) + 0.01 * steady(1.0, RUN, 1.0),
+        steady(0.5, RUN),
+        np.full(RUN, 0.1),
+        outcome=Outcome.STALLED,
+        onset=60,
+        episodes=[plateau(2.8, "token_entropy"), gradient_jump(jolt_at)],
+        config=Config(vocab_size=128, optimizer="sgd", clip_threshold=clip),
+    )
+
+
+@pytest.mark.parametrize(("jolt_at", "clip"), [(70, 1.0), (350, 0.0)])
+def test_a_jolt_that_was_clipped_or_came_late_does_not_explain_a_stall(
+    jolt_at: int, clip: float
+) -> None:
+    assert probability(rested(jolt_at, clip), NAME) < 0.1
+
+
+def test_an_unclipped_jolt_before_the_loss_came_to_rest() -> None:
+    assert winner(rested(70, 0.0)) == NAME

@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+from forensics.findings import Outcome
 from forensics.run import Config
 from tests.causes.cases import healthy_case
 from tests.causes.shapes import (
@@ -17,6 +20,12 @@ def test_a_tall_spike_is_not_merely_hard():
 
 def test_a_gradient_that_built_up_is_not_merely_hard():
     assert probability(built_up(), "hard_but_valid_batch") < 0.05
+
+
+def test_a_batch_is_not_why_a_run_stalled():
+    case = spiked_each_epoch(2.6, eval_loss=falling()[::20])
+    stalled = replace(case, judgement=replace(case.judgement, outcome=Outcome.STALLED))
+    assert probability(stalled, "hard_but_valid_batch") < 0.05
 
 
 def test_a_healthy_run_wins_as_healthy():

@@ -3,7 +3,7 @@ import numpy as np
 from forensics.signals import Signal
 from tests.causes.cases import healthy_case, make_track
 from tests.causes.failures import RUN, cosine, diverged, divergence, recipe
-from tests.causes.shapes import loss_spike, probability, winner
+from tests.causes.shapes import falling, loss_spike, probability, winner
 
 NAME = "output_logit_divergence"
 FREE = recipe(vocab_size=50_000, weight_decay=0.0)
@@ -46,3 +46,11 @@ def test_wins_clearly_where_the_logits_were_logged() -> None:
     track = make_track(Signal.ACTIVATION, grid, -np.linspace(0.5, 90, RUN), tag="logit_mean")
     case = diverged(**late(others=[track]))
     assert probability(case, NAME) > probability(diverged(**late()), NAME)
+
+
+def test_a_loss_that_climbs_evenly_while_the_rate_comes_down() -> None:
+    loss = falling(points=RUN)
+    loss[99:] = 3.0 + 0.1 * np.arange(RUN - 99)
+    pushed = diverged(100, loss=loss, lr=cosine(3e-4), config=FREE, form="from_start")
+    assert winner(pushed) == NAME
+    assert probability(pushed, "learning_rate_too_high") < 0.15
