@@ -60,7 +60,10 @@ class Episode:
     severity: Severity
     ending: Ending
     after_step: int | None = None
-    """Last logged step still inside the band: the onset lies in (after_step, onset_step]."""
+    """Last logged step still inside the band: the onset lies in (after_step, onset_step].
+
+    Of a validation that turned, both are the step of the best one.
+    """
     peak_step: int | None = None
     peak_value: float | None = None
     recovery_step: int | None = None
@@ -92,6 +95,8 @@ class LearningRateFacts:
     """Steps at which the rate rises by more than half its value, outside the warm-up."""
     drops: tuple[int, ...]
     """Steps at which it falls by more than a third at once (a step decay)."""
+    restarts: tuple[int, ...] = ()
+    """Steps at which it broke off in the middle of its decay and rose to its peak again."""
 
 
 @dataclass(frozen=True)

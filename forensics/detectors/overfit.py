@@ -3,7 +3,8 @@
 import numpy as np
 
 from forensics.detectors._base import Detector
-from forensics.detectors._context import finite_loss, finite_of, last_before
+from forensics.detectors._context import finite_loss, finite_of
+from forensics.detectors._floor_shape import first_level
 from forensics.detectors._robust import level, noise, rolling_median
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config, Steps, Values
@@ -38,7 +39,8 @@ def detect(
         train_fall: Share by which the training loss must fall after the best validation.
         metric_loss: Loss of validation accuracy that makes it a failure; where the accuracy
             holds, a rising validation loss is only over-confidence and stays a warning.
-        doubled: Rise from which no metric excuses it.
+        doubled: Rise from which no metric excuses it; nor is a model excused that ends up costing
+            more than an untrained one, whatever it names first.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
     train_step, train = finite_loss(timeline)
@@ -46,6 +48,7 @@ def detect(
         return []
     smooth = rolling_median(value, 3) if len(value) >= MANY else value
     best = int(np.argmin(smooth))
+    untrained = first_level(train)
     if len(value) - best < min(evaluations, len(value) - 1) or best == len(value) - 1:
         return []
     last = level(value, min(3, len(value) - best - 1), at_end=True)
@@ -55,19 +58,18 @@ def detect(
     if grown < least or last - lowest < errors * noise(value) or not _keeps_rising(smooth, best):
         return []
     fall = _train_fall(train_step, train, int(step[best]))
-    if fall < train_fall or not _carried_over(value, lowest, train):
+    # One that was never better than at first, or than untrained, did not turn: it failed all along.
+    if fall < train_fall or not (lowest < 0.95 * float(value[0]) or lowest < untrained):
         return []
-    held = grown < doubled and _metric_holds(timeline, int(step[best]), metric_loss)
-    return [_episode(step, value, best, last, grown, fall, held=held)]
+    mild = grown < doubled and last < untrained
+    held = mild and _metric_holds(timeline, int(step[best]), metric_loss)
+    return [_episode(step, value, _turn(value, best), last, grown, fall, held=held)]
 
 
-def _carried_over(value: Values, lowest: float, train: Values) -> bool:
-    """True where validation was once better than at first, or than the untrained model.
-
-    One that never was did not turn: it failed from the start.
-    """
-    untrained = level(train, max(1, len(train) // 20), at_end=False)
-    return lowest < 0.95 * float(value[0]) or lowest < untrained
+def _turn(value: Values, best: int) -> int:
+    """Position of the best single evaluation beside that of the best smoothed one."""
+    low = max(0, best - 1)
+    return low + int(np.argmin(value[low : best + 2]))
 
 
 def _keeps_rising(value: Values, best: int) -> bool:
@@ -104,14 +106,15 @@ def _metric_holds(timeline: Timeline, best_step: int, loss: float) -> bool:
 def _episode(
     step: Steps, value: Values, best: int, last: float, grown: float, fall: float, *, held: bool
 ) -> Episode:
-    turn = int(step[best + 1])
+    # The best evaluation is where it turned: what was saved there is still the best there is.
+    turn = int(step[best])
     return Episode(
         EpisodeKind.OVERFIT,
         Signal.EVAL_LOSS,
         turn,
         Severity.WARNING if held else Severity.FAILURE,
         Ending.PERSISTED,
-        after_step=last_before(step, turn),
+        after_step=turn,
         peak_step=int(step[best + int(np.argmax(value[best:]))]),
         peak_value=float(value[best:].max()),
         baseline=float(value[best]),

@@ -3,7 +3,9 @@
 import numpy as np
 
 from forensics.detectors._base import Detector
+from forensics.detectors._behind import Behind, far_behind, fell_behind
 from forensics.detectors._context import finite_loss, finite_of, is_reinforcement, last_before
+from forensics.detectors._floor_shape import first_level
 from forensics.detectors._robust import level
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.medians import median
@@ -26,6 +28,8 @@ def detect(
     above: float = 1.2,
     behind: float = 0.5,
     learned: float = 0.15,
+    known: float = 0.3,
+    apart: float = 0.25,
     held: float = 0.9,
 ) -> list[Episode]:
     """Find a validation that fails for another reason than overfitting; at most one episode.
@@ -45,6 +49,8 @@ def detect(
         above: The same where validation got a little better at times and then worse again.
         behind: Share of the first training loss above which validation stays all the last third.
         learned: Share of it that training must have come down to meanwhile.
+        known: The same where the accuracies lie far apart too.
+        apart: Accuracy on training data less that on validation data from which they do.
         held: Share of the best validation accuracy above which it holds, and excuses the loss.
     """
     step, value = finite_of(timeline, Signal.EVAL_LOSS)
@@ -62,15 +68,20 @@ def detect(
     if found is None and _far_from_learning(timeline, step, value, first, last, far):
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "gap_from_start", near, len(value) - 1)
-    if found is None and not (config.pretrained or config.lora):
-        found = _far_behind(timeline, step, value, train, first, (behind, learned, held))
     improves = float(value.min()) < (1.0 - closing) * float(value[0])
-    apart = improves and float(value.min()) >= above * level(train, 3, at_end=False)
-    lost = apart and not _follows(value, first, last, closing)
+    apart_from_it = improves and float(value.min()) >= above * level(train, 3, at_end=False)
+    lost = apart_from_it and not _follows(value, first, last, closing)
     if found is None and (lost or not improves) and float(value.min()) >= first:
         # Never better than the untrained model on training data: nothing carries over.
         near = _near(train_step, train, int(step[-1]))
         found = _episode(step, value, 0, "flat", near, len(value) - 1)
+    fresh = timeline.first_step <= early * timeline.last_step
+    if found is None and fresh and not (config.pretrained or config.lora):
+        limits = Behind(behind, learned, known, apart, held)
+        if far_behind(timeline, value, train, first_level(train), limits):
+            near = median(train[-max(3, len(train) // 5) :])
+            start = fell_behind(value)
+            found = _episode(step, value, start, "gap_from_start", near, len(value) - 1)
     return [found] if found else []
 
 
@@ -121,33 +132,6 @@ def _far_from_learning(
     _, accuracy = finite_of(timeline, Signal.EVAL_ACCURACY)
     rises = len(accuracy) >= 3 and float(accuracy[-1]) > 1.2 * float(accuracy[0]) + 0.01
     return fall < 0.5 * float(np.log(first / last)) and not rises
-
-
-def _far_behind(
-    timeline: Timeline,
-    step: Steps,
-    value: Values,
-    train: Values,
-    first: float,
-    limits: tuple[float, float, float],
-) -> Episode | None:
-    """Validation that learned half of what there was, and no more, of a model that learned all.
-
-    A validation accuracy that holds says that the loss is over-confidence alone; a loss of
-    another unit would begin elsewhere.
-    """
-    behind, learned, held = limits
-    late = value[-max(2, len(value) // 3) :]
-    level = median(train[-max(3, len(train) // 5) :])
-    alike = 0.5 * first <= float(value[0]) <= 2.0 * first
-    if not alike or float(late.min()) < behind * first or level > learned * first:
-        return None
-    _, right = finite_of(timeline, Signal.EVAL_ACCURACY)
-    if len(right) and median(right[-3:]) > held * float(right.max()):
-        return None
-    best = int(np.argmin(value))
-    start = min(best + 1, len(value) - 1) if best else 0
-    return _episode(step, value, start, "gap_from_start", level, len(value) - 1)
 
 
 def _follows(value: Values, first: float, last: float, closing: float) -> bool:

@@ -8,9 +8,14 @@ from forensics.signals import Signal
 
 
 def validation(episodes: Sequence[Episode]) -> Judgement | None:
-    """The first validation episode that is a failure."""
-    for episode in episodes:
-        if episode.severity is Severity.FAILURE:
+    """The first validation episode that is a failure.
+
+    One that turned is told as overfitted, though it is far behind by then as well.
+    """
+    failures = [e for e in episodes if e.severity is Severity.FAILURE]
+    turned = any(e.kind is EpisodeKind.OVERFIT for e in failures)
+    for episode in failures:
+        if not (turned and episode.details.get("form") == "gap_from_start"):
             found = _outcome(episode)
             if found is not None:
                 outcome, reason = found

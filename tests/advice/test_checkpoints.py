@@ -108,3 +108,10 @@ def test_finite_weights_after_the_onset_are_suspect():
 def test_verdicts_come_in_step_order_with_unknown_steps_last():
     case = with_checkpoints(exploded(), [checkpoint(None), checkpoint(150), checkpoint(50)])
     assert [v.step for v in judge_checkpoints(case)] == [50, 150, None]
+
+
+def test_what_was_saved_at_the_best_validation_is_kept_of_an_overfitted_run():
+    case = make_case([3.0, 2.0, 1.5, 1.0], interval=50, outcome=Outcome.OVERFIT, onset=100)
+    turned = replace(case, judgement=replace(case.judgement, after_step=100))
+    assert best(with_checkpoints(turned, [checkpoint(50), checkpoint(100)])) == "checkpoint-100"
+    assert best(with_checkpoints(turned, [checkpoint(101)])) is None

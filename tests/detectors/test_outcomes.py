@@ -166,7 +166,7 @@ def test_overfitting():
     evals = (np.arange(0, 1_000, 100), np.array([2, 1.2, 1, 1.1, 1.2, 1.35, 1.5, 1.6, 1.7, 1.8]))
     judgement, _ = outcome_of({"loss": train, "eval_loss": evals})
     assert judgement.outcome is Outcome.OVERFIT
-    assert judgement.onset_step == 300
+    assert judgement.onset_step == judgement.after_step == 200
 
 
 def test_validation_that_explodes_alone():

@@ -127,7 +127,7 @@ def _onset(case: Case) -> Fact:
         fine = judgement.outcome in (Outcome.HEALTHY, Outcome.UNKNOWN)
         return Fact("Onset", "none" if fine else "not in what was logged")
     notes = []
-    if judgement.after_step is not None:
+    if judgement.after_step is not None and judgement.after_step < judgement.onset_step:
         notes.append(f"{at(judgement.after_step, axis)} was still normal")
     mover = judgement.first_mover
     if mover is not None and mover is not Signal.TRAIN_LOSS:
