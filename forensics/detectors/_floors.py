@@ -15,7 +15,7 @@ import numpy as np
 from forensics.detectors._context import finite_of
 from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._floor_shape import first_level, part, resting, same_unit, stopped, unit_of
-from forensics.detectors._floors_of_labels import one_answer, tokens_by_lot
+from forensics.detectors._floors_of_labels import classes_by_lot, one_answer, tokens_by_lot
 from forensics.detectors._floors_of_settings import ended_at_frequencies, of_settings
 from forensics.detectors._floors_of_tokens import (
     began_far_off,
@@ -81,6 +81,7 @@ def _first_of(timeline: Timeline, config: Config, step: Steps, value: Values) ->
         lambda: ended_at_frequencies(timeline, config, value),
         lambda: one_answer(timeline, config, value),
         lambda: tokens_by_lot(timeline, config, value),
+        lambda: classes_by_lot(timeline, value),
     )
     return next((found for rule in rules if (found := rule()) is not None), None)
 

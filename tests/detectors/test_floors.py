@@ -22,6 +22,28 @@ def evaluated(n, *values):
     return np.linspace(n // len(values), n - 1, len(values)).astype(int), np.array(values)
 
 
+def apart(n, level, seen, right):
+    """Training that rests high beside a validation that is ``right`` far more often."""
+    loss = fallen(n, np.log(10), level, 0.3, noise=0.12)
+    return {
+        "loss": loss,
+        "train_accuracy": np.linspace(0.1, 3 * seen, n).clip(max=seen),
+        "eval_loss": evaluated(n, 1.9, 1.3, 1.1, 1.0, 0.95, 0.9),
+        "eval_accuracy": evaluated(n, 0.4, 0.5, 0.55, right, right, right),
+    }
+
+
+def one_class(n, share, seen):
+    """A validation accuracy that never moves while its loss comes down to the entropy of it."""
+    entropy = -share * np.log(share) - (1 - share) * np.log(1 - share)
+    return {
+        "loss": fallen(n, 1.4, entropy, 0.2),
+        "train_accuracy": np.full(n, seen),
+        "eval_loss": evaluated(n, *(entropy * np.array([4, 2, 1.1, 1.03, 1.02, 1.02]))),
+        "eval_accuracy": evaluated(n, *np.full(6, share)),
+    }
+
+
 class TestSilence:
     @pytest.mark.parametrize("n", [25, 60, 300, 2_000])
     @pytest.mark.parametrize("seed", range(3))
@@ -55,6 +77,16 @@ class TestSilence:
             {"loss": loss, "train_accuracy": accuracy}, config=Config(num_classes=10)
         )
         assert not found.outcome.is_failure
+
+    @pytest.mark.parametrize(("share", "seen", "right"), [(0.7, 0.45, 0.83), (0.9, 0.4, 0.6)])
+    def test_attacked_inputs_and_a_model_on_its_way(self, share, seen, right):
+        """Training on attacked inputs leaves up to three quarters of a guess."""
+        tags = apart(300, share * np.log(10), seen, right)
+        assert not outcome_of(tags)[0].outcome.is_failure
+
+    def test_one_accuracy_of_few_samples_beside_a_training_that_is_right(self):
+        tags = one_class(300, 0.95, 1.0)
+        assert not outcome_of(tags)[0].outcome.is_failure
 
     def test_clicks_of_two_classes(self):
         loss = fallen(300, np.log(2), 0.9 * np.log(2), 0.05)
@@ -157,3 +189,12 @@ def test_noise_hides_no_stall_that_validation_shows():
     }
     found, _ = outcome_of(tags)
     assert (found.outcome, found.onset_step) == (Outcome.STALLED, 0)
+
+
+def test_labels_by_lot_show_in_a_validation_that_is_right():
+    found, _ = outcome_of(apart(300, 0.88 * np.log(10), 0.42, 0.85))
+    assert found.outcome is Outcome.STALLED
+
+
+def test_one_answer_shows_in_an_accuracy_that_never_moves():
+    assert outcome_of(one_class(300, 0.97, 0.965))[0].outcome is Outcome.STALLED
