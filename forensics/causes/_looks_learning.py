@@ -27,6 +27,26 @@ def accuracy_high_and_flat(case: Case, high: float = 0.6, gain: float = 0.03) ->
     )
 
 
+def one_answer(case: Case, high: float = 0.6, evaluations: int = 5, fell: float = 1.5) -> Seen:
+    """Not one validation sample more is right than at first, though their loss fell meanwhile.
+
+    It knows how sure to be of its answer, and has only one.
+    """
+    right = facts.points(case.track(Signal.EVAL_ACCURACY))
+    held_out = facts.points(case.track(Signal.EVAL_LOSS))
+    if right is None or held_out is None or min(len(right), len(held_out)) < evaluations:
+        return Seen(None, "Needs five accuracies and losses on validation data.")
+    share = _as_share(right.value)
+    still = high <= float(share.min()) == float(share.max()) < 1
+    first, last = float(held_out.value[0]), float(np.median(held_out.value[-3:]))
+    return Seen(
+        still and first >= fell * last,
+        f"In {count(len(share), 'validation')} the accuracy is {percent(float(share.min()))} at "
+        f"the least and {percent(float(share.max()))} at most, while the validation loss went from "
+        f"{number(first)} to {number(last)}.",
+    )
+
+
 def costs_like_frequencies(case: Case, high: float = 0.6, room: float = 0.3) -> Seen:
     """Loss and accuracy are those of a model that knows how frequent each class is, and no more.
 

@@ -9,7 +9,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Look, Seen
 from forensics.causes._wording import at_step, number, percent
-from forensics.findings import EpisodeKind
+from forensics.findings import EpisodeKind, Outcome
 from forensics.signals import Signal
 
 NO_VALIDATION = "Needs the validation loss."
@@ -75,6 +75,9 @@ def validation_form(*forms: str) -> Look:
 
     def look(case: Case) -> Seen:
         found = case.episodes_of(EpisodeKind.VALIDATION_FAILURE)
+        if found and case.judgement.outcome is Outcome.OVERFIT:
+            # One that turned is far behind by its end: that says nothing more.
+            found = tuple(e for e in found if e.details.get("form") != "gap_from_start")
         if not found:
             known = case.track(Signal.EVAL_LOSS) is not None
             return Seen(

@@ -12,6 +12,7 @@ For:
     Labels of captured batches that are mostly one class. A quick fall, then a level at the label
     entropy; accuracy that is high and flat.
     - Loss and accuracy are those of a model that knows the share of the largest class, and no more.
+    - A validation accuracy that never moves by a single sample while the validation loss falls.
 
 Against:
     A level of ln(classes), which is that of balanced labels; accuracy at chance or still rising.
@@ -25,13 +26,14 @@ References:
 """
 
 from forensics.case import Case
-from forensics.causes._base import MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_batches import classes_unbalanced
 from forensics.causes._looks_gradients import gradient_negligible
 from forensics.causes._looks_learning import (
     accuracy_at_chance,
     accuracy_high_and_flat,
     costs_like_frequencies,
+    one_answer,
     rests_below_chance,
 )
 from forensics.causes._looks_learning_rate import lr_zero
@@ -69,6 +71,7 @@ CAUSE = Cause(
     clues=(
         *explains((Outcome.STALLED,), (Outcome.VALIDATION_FAILED,)),
         Clue("at_label_entropy", plateau_level("label_entropy"), MODERATE, group="level"),
+        Clue("one_answer", one_answer, DECISIVE, group="level"),
         Clue("below_chance", rests_below_chance, STRONG, -STRONG, group="level"),
         Clue(
             "at_uniform_guess",

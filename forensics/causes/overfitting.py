@@ -11,7 +11,8 @@ For:
 
 Against:
     A gap between training and validation from the start; validation accuracy still rising (then
-    only the confidence of the wrong answers grows).
+    only the confidence of the wrong answers grows); running statistics of batch normalisation that
+    lag behind.
 
 What to do:
     Keep the checkpoint of the best validation. Fewer epochs, more data, more regularisation.
@@ -24,6 +25,7 @@ References:
 from forensics.case import Case
 from forensics.causes import _looks_validation as validation
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_damage import statistics_lag
 from forensics.causes._looks_outcome import explains
 from forensics.causes._wording import at_step
 from forensics.findings import Change, EpisodeKind, Outcome
@@ -80,6 +82,7 @@ CAUSE = Cause(
         Clue("apart", validation.validation_form("gap_from_start", "flat"), -STRONG, group="apart"),
         Clue("worse_than_guess", validation.validation_worse_than_guess, -STRONG, group="apart"),
         Clue("accuracy_rises", validation.accuracy_still_rises, -WEAK, WEAK),
+        Clue("statistics_lag", statistics_lag, -DECISIVE),
     ),
     verify=_verify,
     fix=_fix,

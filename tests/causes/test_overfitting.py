@@ -8,7 +8,7 @@ from tests.causes.cases import healthy_case, make_case, make_episode
 from tests.causes.shapes import falling, probability, steady, winner
 
 
-def turned(outcome=Outcome.OVERFIT, **more):
+def turned(outcome=Outcome.OVERFIT, others=(), **more):
     episode = make_episode(
         EpisodeKind.OVERFIT,
         80,
@@ -26,7 +26,7 @@ def turned(outcome=Outcome.OVERFIT, **more):
         eval_loss=held_out,
         outcome=outcome,
         onset=80,
-        episodes=[episode],
+        episodes=[episode, *others],
         **more,
     )
 
@@ -53,3 +53,12 @@ def test_validation_that_turned_while_training_fell_is_overfitting():
     case = turned(config=Config(total_steps=200))
     assert winner(case) == "overfitting"
     assert rank(case)[0][0].changes == (Change("total_steps", 200, 80),)
+
+
+def test_one_that_turned_and_ends_far_behind_is_still_overfitting():
+    behind = make_episode(
+        EpisodeKind.VALIDATION_FAILURE, 80, form="gap_from_start", train_level=0.2, eval_level=2.6
+    )
+    assert probability(turned(others=[behind]), "overfitting") == probability(
+        turned(), "overfitting"
+    )
