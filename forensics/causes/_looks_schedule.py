@@ -160,7 +160,7 @@ def lr_jumped(case: Case, window: int = 50) -> Seen:
     return Seen(True, f"The learning rate jumped up at {at_step(near[-1])}.", (near[-1],))
 
 
-def schedule_anew(case: Case, fall: float = 0.8, warm: float = 0.1) -> Seen:
+def schedule_anew(case: Case) -> Seen:
     """The rate broke off in the middle of its decay and rose to its peak again.
 
     Planned restarts come at the end of a cycle, when the rate has reached its lowest level.
@@ -168,30 +168,16 @@ def schedule_anew(case: Case, fall: float = 0.8, warm: float = 0.1) -> Seen:
     found = facts.points(case.track(Signal.LR))
     if found is None or case.lr is None or len(found) < 8 or case.lr.peak <= 0:
         return Seen(None, "Needs the learning rate over the whole run.")
-    rate, peak = found.value, case.lr.peak
-    later = np.maximum.accumulate(rate[::-1])[::-1]
-    cut = (rate[1:] < fall * rate[:-1]) & (later[1:] > 1.2 * rate[:-1])
-    leapt = (rate[1:] > 1.3 * rate[:-1]) & (rate[1:] > 0.9 * peak) & (found.step[1:] > _ramp(case))
-    # A cycle that ends between two logged points ends where its decay leads.
-    led_to = rate[:-1] - 2 * np.abs(np.diff(rate[:-1], prepend=rate[0]))
-    begun = (cut | leapt) & (led_to > warm * peak) & (rate[:-1] < 0.97 * peak)
-    if not 1 <= int(begun.sum()) <= 2:
+    if not case.lr.restarts:
         return Seen(False, "The learning rate never broke off to begin again.")
-    at = int(np.argmax(begun))
+    at = int(np.searchsorted(found.step, case.lr.restarts[0]))
     return Seen(
         True,
-        f"At {at_step(int(found.step[at + 1]))} the learning rate broke off at "
-        f"{number(float(rate[at]))} and rose to {number(float(later[at + 1]))} again.",
-        (int(found.step[at + 1]),),
+        f"At {at_step(case.lr.restarts[0])} the learning rate broke off at "
+        f"{number(float(found.value[at - 1]))} and rose to {number(float(found.value[at:].max()))} "
+        "again.",
+        (case.lr.restarts[0],),
     )
-
-
-def _ramp(case: Case) -> int:
-    """Last step of the first rise of the rate to its peak."""
-    found = facts.points(case.track(Signal.LR))
-    if found is None or case.lr is None:
-        return 0
-    return int(found.step[int(np.argmax(found.value >= 0.97 * case.lr.peak))])
 
 
 def lowered_in_vain(case: Case) -> Seen:

@@ -14,12 +14,14 @@ from forensics.signals import Signal
 NO_SPIKE = Seen(None, "Needs a spike of the training loss.")
 
 
-def one_point(case: Case) -> Seen:
-    """The spike covers a single logged point."""
+def one_point(case: Case, fine: int = 5) -> Seen:
+    """The spike covers a single logged point, and not many steps by that."""
     spike = spikes.main_spike(case)
     points = None if spike is None else spikes.spike_points(case, spike)
     if spike is None or points is None:
         return NO_SPIKE
+    if points <= 1 and case.timeline.interval > fine:
+        return Seen(None, "Needs the loss of the steps between the logged points.")
     return Seen(
         points <= 1,
         f"The spike at {at_step(spike.onset_step)} covers {count(points, 'logged point')}.",
@@ -208,14 +210,34 @@ def lengths_grouped(case: Case) -> Seen:
 
 
 def in_first_points(case: Case, points: int = 16) -> Seen:
-    """The spike lies in the first logged points of the run, where losses overshoot in health."""
+    """The spike came and went in the first logged points, where losses overshoot in health."""
     spike, loss = spikes.main_spike(case), facts.points(case.track(Signal.TRAIN_LOSS))
     if spike is None or loss is None or not facts.starts_at_beginning(case):
         return Seen(None, "Needs a spike, and the log of the first steps.")
-    place = int(np.searchsorted(loss.step, spike.onset_step)) + 1
+    end = spike.recovery_step or spike.peak_step or spike.onset_step
+    place, last = (int(np.searchsorted(loss.step, s)) + 1 for s in (spike.onset_step, end))
     return Seen(
-        place <= points,
-        f"The spike at {at_step(spike.onset_step)} is in logged point {place:,} of the run.",
+        last <= points,
+        f"The spike at {at_step(spike.onset_step)} is in logged points {place:,} to {last:,} of "
+        "the run.",
+        (spike.onset_step,),
+    )
+
+
+def from_the_depths(case: Case, ratio: float = 100.0, depth: float = 1e-3) -> Seen:
+    """The loss spiked by orders of magnitude from next to nothing.
+
+    There the gradients are next to nothing as well, so that steps in proportion to them could not
+    lead away: these kept their length.
+    """
+    spike, first = spikes.main_spike(case), facts.initial_loss(case)
+    jump = None if spike is None else spikes.jump_ratio(spike)
+    if spike is None or jump is None or first is None or spike.baseline is None:
+        return NO_SPIKE
+    return Seen(
+        jump >= ratio and spike.baseline <= depth * abs(first),
+        f"From {number(spike.baseline)} (training began at {number(first)}) the loss rose to "
+        f"{number(spike.baseline * jump)}.",
         (spike.onset_step,),
     )
 

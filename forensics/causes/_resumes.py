@@ -20,8 +20,13 @@ class Sides:
 
 
 def resume_step(case: Case) -> int | None:
-    """First step of the attempt in which the failure began; of the first one where none failed."""
+    """First step of the attempt in which the failure began; of the first one where none failed.
+
+    A schedule that began again gives a resume away of which the log says nothing.
+    """
     steps = [r.step for r in case.timeline.resumes]
+    if not steps and case.lr is not None:
+        steps = list(case.lr.restarts)
     onset = case.judgement.onset_step
     earlier = steps if onset is None else [s for s in steps if s <= onset + case.timeline.interval]
     if onset is None or not earlier:
@@ -32,6 +37,8 @@ def resume_step(case: Case) -> int | None:
 def was_resumed(case: Case) -> bool | None:
     """True where the run continued an earlier one; None where the log begins too late to tell."""
     if case.timeline.resumes or case.text_of(TextKind.RESUMED) or case.config.resume_from:
+        return True
+    if case.lr is not None and case.lr.restarts:
         return True
     if not case.timeline.tracks or not facts.counts_steps(case):
         return None
@@ -49,6 +56,8 @@ def jump_at_resume(case: Case) -> Episode | None:
 def rate_around(case: Case) -> Sides | None:
     """Learning rate in the last point before the resume and the first one after it."""
     at = resume_step(case)
+    if at is not None and case.lr is not None and at in case.lr.restarts:
+        return _around_restart(case, at)
     jump = jump_at_resume(case)
     if jump is not None and None not in (
         jump.details.get("lr_before"),
@@ -60,6 +69,18 @@ def rate_around(case: Case) -> Sides | None:
     if before is None or after is None:
         return None
     return Sides(float(before.value[-1]), float(after.value[0]))
+
+
+def _around_restart(case: Case, at: int) -> Sides | None:
+    """A schedule that began again: the last rate before, and the first after or the peak it meets.
+
+    Where its warm-up happens to begin at the old rate, the peak tells them apart.
+    """
+    before, after = facts.before(case, Signal.LR, at), facts.since(case, Signal.LR, at)
+    if before is None or after is None:
+        return None
+    was, now = float(before.value[-1]), float(after.value[0])
+    return Sides(was, now if now < 0.5 * was else float(after.value.max()))
 
 
 def gradient_around(case: Case, width: int = 16) -> Sides | None:

@@ -63,6 +63,7 @@ from forensics.causes._looks_settings import (
     gradient_at_epsilon,
     large_batch,
 )
+from forensics.causes._looks_spike import from_the_depths
 from forensics.findings import Change, Outcome
 
 CALMER_BETA2 = 0.95
@@ -115,8 +116,8 @@ CAUSE = Cause(
     "updates of some tensors several times too long.",
     clues=(
         *explains(
-            (Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED),
-            rarely=(Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE, Outcome.STALLED),
+            (Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED, Outcome.SPIKED_RECOVERED),
+            rarely=(Outcome.NON_FINITE, Outcome.STALLED),
         ),
         Clue("adaptive_optimizer", adaptive_optimizer, 0.0, -DECISIVE),
         Clue("beta2_long", beta2_long, 0.0, -WEAK, group="settings"),
@@ -133,6 +134,7 @@ CAUSE = Cause(
         Clue("rate_steady", lr_steady, WEAK, group="rate"),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("repeated_spikes", repeated_events, MODERATE),
+        Clue("from_the_depths", from_the_depths, STRONG, group="spike"),
         Clue("drift", drifted, -WEAK),
         Clue("still_falls", still_falls, STRONG, group="epsilon"),
         Clue("frequencies_unlearned", frequencies_unlearned, MODERATE, group="epsilon"),

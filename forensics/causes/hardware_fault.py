@@ -75,6 +75,7 @@ CAUSE = Cause(
     clues=(
         *explains(
             (
+                Outcome.HEALTHY,  # a wrong number may do no harm that can be seen
                 Outcome.CRASHED,
                 Outcome.NON_FINITE,
                 Outcome.SPIKED_RECOVERED,

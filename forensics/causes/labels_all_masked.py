@@ -64,7 +64,7 @@ CAUSE = Cause(
     clues=(
         *explains((Outcome.SPIKED_RECOVERED, Outcome.NON_FINITE), rarely=(Outcome.STALLED,)),
         Clue("isolated", broken.isolated_non_finite, STRONG, -WEAK, group="isolated"),
-        Clue("isolated_zero", data.isolated_zero_loss, STRONG, group="isolated"),
+        Clue("isolated_zero", data.isolated_zero_loss, DECISIVE, group="isolated"),
         Clue("always_zero", data.always_zero_loss, DECISIVE + STRONG, group="isolated"),
         Clue("loss_alone", data.loss_broke_alone, STRONG, -WEAK),
         Clue("gradient_first", gradient_broke_first, -STRONG),

@@ -34,9 +34,11 @@ from forensics.causes._looks_scaling import (
     training_is_multiple_of_validation,
 )
 from forensics.causes._looks_schedule import schedule_anew
-from forensics.causes._looks_spike import tall_later
+from forensics.causes._looks_spike import from_the_depths, tall_later
+from forensics.causes._looks_text import says
 from forensics.causes._looks_validation import validation_falls_smoothly
 from forensics.findings import Outcome
+from forensics.run import TextKind
 
 _FAILURES = tuple(o for o in Outcome if o.is_failure)
 
@@ -62,6 +64,8 @@ CAUSE = Cause(
         Clue("healthy", ended(Outcome.HEALTHY), STRONG, group="outcome"),
         Clue("recovered", ended(Outcome.SPIKED_RECOVERED), -WEAK, group="outcome"),
         Clue("tall", tall_later, -MODERATE, group="spike"),
+        Clue("from_the_depths", from_the_depths, -STRONG, group="spike"),
+        Clue("hardware_error", says(TextKind.HARDWARE_ERROR), -DECISIVE),
         Clue("rate_anew", schedule_anew, -STRONG),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
         Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),

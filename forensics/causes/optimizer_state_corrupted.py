@@ -82,7 +82,7 @@ CAUSE = Cause(
     claim="The optimizer continued with moments that do not belong to the weights it updates.",
     clues=(
         *explains((*BROKE, Outcome.SPIKED_RECOVERED)),
-        Clue("resumed", resumed, 0.0, -MODERATE, group="resume"),
+        Clue("resumed", resumed, 0.0, -MODERATE, group="moments"),
         Clue("soon_after_resume", soon_after_resume, MODERATE, -STRONG, group="resume"),
         Clue("jump_at_resume", jumped_up_at_resume, STRONG, -WEAK, group="jump"),
         Clue("rate_went_on", rate_went_on, WEAK, group="rate"),
@@ -93,7 +93,7 @@ CAUSE = Cause(
         Clue("before_any_update", before_any_update, -STRONG),
         Clue("bound_broken", bound_broken, DECISIVE + STRONG, -WEAK, group="moments"),
         Clue("second_moment_swapped", second_moment_swapped, DECISIVE, group="moments"),
-        Clue("second_moment_cut", second_moment_cut, DECISIVE, group="moments"),
+        Clue("second_moment_cut", second_moment_cut, DECISIVE + STRONG, group="moments"),
         Clue("settings_differ", settings_differ, MODERATE),
         Clue("value_stands_out", value_stands_out, MODERATE),
     ),

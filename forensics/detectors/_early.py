@@ -15,6 +15,9 @@ from forensics.run import Values
 
 RECENT = 5
 """In-band values that make the level."""
+KNOWN_POINTS, KNOWN_RISE = 12, 0.6
+"""In-band values from which their noise is known, and the share of the least rise that is then
+asked for."""
 FALL_RATIO = 10.0
 """Factor over the last few points that a spike of a falling loss has at least."""
 FALL_WINDOW = 32
@@ -34,7 +37,7 @@ def judge_early(
         limits: Band whose early part is not judged yet.
         until: Number of points to judge here.
         k: Height in standard deviations of the last in-band values.
-        rise: Least rise as a share of the level so far.
+        rise: Least rise as a share of the level, while little is known of its noise.
         absolute: Least standard deviation in the unit of ``value``.
     """
     calm: list[float] = []
@@ -44,7 +47,8 @@ def judge_early(
         x = float(value[i])
         base, spread = _recent_level(np.array(calm)) if calm else (x, 0.0)
         limits.median[i] = base
-        limits.sigma[i] = max(spread, rise * abs(base) / k, absolute)
+        least = rise if len(calm) < KNOWN_POINTS else KNOWN_RISE * rise
+        limits.sigma[i] = max(spread, least * abs(base) / k, absolute)
         if calm and x > base + k * limits.sigma[i]:
             limits.flagged[i] = True
         else:

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from forensics.detectors._restarts import schedule_restarts
 from forensics.detectors._robust import finite_part
 from forensics.findings import ClipFacts, LearningRateFacts
 from forensics.run import Config
@@ -44,6 +45,7 @@ def learning_rate_facts(timeline: Timeline) -> LearningRateFacts | None:
         zero_from=_zero_from(step, rate),
         jumps=tuple(int(s) for s in step[1:][jumps][:50]),
         drops=tuple(int(s) for s in step[1:][drops][:50]),
+        restarts=schedule_restarts(step, rate),
     )
 
 

@@ -62,7 +62,10 @@ def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
     # A few dozen points give no baseline: the steep start would still be in every window.
     early = len(value) if len(value) < 2 * span else span // 2
     judge_early(value, limits, until=early, k=height, rise=rule.early_rise)
-    fallen = judge_fall(value, limits, k=height, least=NOTHING * float(median(value[:RECENT])))
+    nothing = NOTHING * float(median(value[:RECENT]))
+    fallen = judge_fall(value, limits, k=height, least=nothing)
+    # From a millionth of the first loss to a thousandth of it, nothing has been lost yet.
+    limits.flagged[(value < nothing) & (limits.median < NOTHING * nothing)] = False
     gap = max(rule.merge_steps, 2.0 * timeline.interval)
     found = excursions(step, value, limits, merge=gap, settle=max(1, min(16, len(value) // 20)))
     limit = max(rule.slow_steps, rule.slow_points * timeline.interval)

@@ -20,6 +20,9 @@ from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
 
 CALM_POINTS = 5
+LONG_POINTS, LONGER = 16, 4.0
+"""So many finite points, and so many times as many as in any stretch that follows, part what was
+skipped from as many non-finite points."""
 WATCHED = (Signal.TRAIN_LOSS, Signal.GRAD_NORM, Signal.EVAL_LOSS)
 
 
@@ -82,7 +85,11 @@ def _stays_from(bad: NDArray[np.bool_], shares: _Shares) -> int:
         return len(bad)
     reverse = np.cumsum(bad[::-1]) / np.arange(1, len(bad) + 1)
     positions = np.flatnonzero((reverse[::-1] >= shares.persistent) & bad)
-    calm = np.diff(positions) > max(CALM_POINTS, shares.calm * len(bad))
+    gap = np.diff(positions)
+    longest_after = np.append(np.maximum.accumulate(gap[::-1])[::-1][1:], 1)
+    calm = gap > max(CALM_POINTS, shares.calm * len(bad))
+    many = np.arange(len(gap), 0, -1) > LONG_POINTS
+    calm |= many & (gap > LONG_POINTS) & (gap > LONGER * longest_after)
     return int(positions[np.flatnonzero(calm)[-1] + 1] if calm.any() else positions[0])
 
 

@@ -10,6 +10,7 @@ from forensics.outcome._crash import crashed, of_last_attempt
 from forensics.outcome._cut_off import cut_off
 from forensics.outcome._loss import diverged, recovered, stalled
 from forensics.outcome._non_finite import non_finite
+from forensics.outcome._start import blew_up_at_start
 from forensics.outcome._validation import validation
 from forensics.run import TextEvidence
 from forensics.signals import Signal
@@ -38,6 +39,7 @@ def judge(
         lambda: diverged(episodes),
         lambda: cut_off(timeline, episodes),
         lambda: stalled(episodes),
+        lambda: blew_up_at_start(timeline, episodes),
         lambda: validation(episodes),
         lambda: crashed(timeline, last, planned),
         lambda: recovered(episodes),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from forensics.findings import Episode, EpisodeKind, Judgement, Outcome, Symptom
+from forensics.findings import Ending, Episode, EpisodeKind, Judgement, Outcome, Symptom
 from forensics.signals import Signal
 
 
@@ -39,11 +39,15 @@ def since(series: Episode, found: Judgement) -> Judgement:
 
 
 def _chain(episodes: Sequence[Episode], decisive: Episode) -> list[Episode]:
-    """Excursions still under way when the decisive episode began, and itself."""
+    """Excursions still under way when the decisive episode began, and itself.
+
+    Single non-finite values have finite ones between them: those are not under way.
+    """
     leads = (
         EpisodeKind.LOSS_SPIKE,
         EpisodeKind.NON_FINITE,
         EpisodeKind.DIVERGENCE,
+        EpisodeKind.RESUME_JUMP,
     )
     if decisive.kind in (EpisodeKind.OVERFIT, EpisodeKind.PLATEAU, EpisodeKind.VALIDATION_FAILURE):
         return [decisive]
@@ -53,6 +57,7 @@ def _chain(episodes: Sequence[Episode], decisive: Episode) -> list[Episode]:
         if e is decisive
         or (
             e.kind in leads
+            and (e.kind is not EpisodeKind.NON_FINITE or e.ending is Ending.PERSISTED)
             and e.signal is not Signal.EVAL_LOSS
             and e.onset_step <= decisive.onset_step
             and (e.recovery_step is None or e.recovery_step >= decisive.onset_step)

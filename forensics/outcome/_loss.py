@@ -17,8 +17,14 @@ from forensics.signals import Signal
 LEAST_SPIKE = 1.2
 """A spike that is told as one; smaller ones are noise in a quiet log."""
 
-AS_HIGH = 1 / 3
-"""A run that spiked and came back began with the first spike of this share of the highest."""
+AS_HIGH, MANIFOLD = 1 / 3, 10.0
+"""A run that spiked and came back began with the first spike of this share of the highest, or of so
+many times its own level."""
+BROKEN = {
+    EpisodeKind.NON_FINITE: "was non-finite",
+    EpisodeKind.HIDDEN_NON_FINITE: "was exactly 0 among others far from it",
+}
+"""What happened to the loss where it has no height."""
 NEVER = 0.15
 """A loss that lost less than this share of its first level never fell to speak of."""
 
@@ -147,16 +153,18 @@ def recovered(episodes: Sequence[Episode]) -> Judgement | None:
     events = [e for e in episodes if e.ending is Ending.RECOVERED and _is_event(e)]
     if not events:
         return None
-    finite = [e for e in events if e.kind is not EpisodeKind.NON_FINITE]
+    finite = [e for e in events if e.kind not in BROKEN]
     many = [e for e in episodes if e.kind is EpisodeKind.CONSECUTIVE_SPIKES]
     worst = max(finite, key=_ratio) if finite else events[0]
     symptom = Symptom.CONSECUTIVE_SPIKES if many else Symptom.SINGLE_SPIKE_RECOVERS
     series = next((e for e in many if worst.onset_step in e.details["steps"]), None)
     start = min(
-        (e for e in finite if _height(e) >= AS_HIGH * _height(worst)), default=worst, key=_when
+        (e for e in finite if _height(e) >= AS_HIGH * _height(worst) or _ratio(e) >= MANIFOLD),
+        default=worst,
+        key=_when,
     )
     count = len({e.onset_step for e in events})
-    what = "left its band" if finite else "was non-finite"
+    what = "left its band" if finite else BROKEN[worst.kind]
     reason = (
         f"the loss {what} {count} time{'s' if count > 1 else ''}, worst at step "
         f"{worst.onset_step:,} ({worst.peak_value:.4g}), and came back"
@@ -175,7 +183,7 @@ def _height(episode: Episode) -> float:
 
 
 def _is_event(episode: Episode) -> bool:
-    if episode.kind is EpisodeKind.NON_FINITE:
+    if episode.kind in BROKEN:
         return episode.signal is Signal.TRAIN_LOSS
     if episode.severity is not Severity.WARNING or _ratio(episode) < LEAST_SPIKE:
         return False

@@ -1,8 +1,9 @@
 import numpy as np
 
+from forensics.causes._looks_spike import from_the_depths
 from forensics.causes.adam_instability import CAUSE
-from forensics.findings import Change
-from tests.causes.cases import healthy_case
+from forensics.findings import Change, Outcome
+from tests.causes.cases import healthy_case, make_case
 from tests.causes.failures import (
     RUN,
     diverged,
@@ -12,7 +13,7 @@ from tests.causes.failures import (
     settled,
     stalled,
 )
-from tests.causes.shapes import loss_spike, probability, winner
+from tests.causes.shapes import POINTS, loss_spike, probability, spiked_once, winner
 
 NAME = "adam_instability"
 LONG = recipe(betas=(0.9, 0.999), global_batch=4096, total_steps=1000, warmup_steps=10)
@@ -64,3 +65,16 @@ def test_a_huge_epsilon_stalls_a_run() -> None:
     assert probability(huge, NAME) > 5 * probability(usual, NAME)
     assert CAUSE.changes(huge) == (Change("adam_epsilon", 0.1, 1e-8),)
     assert "epsilon" in CAUSE.fix(huge)[0]
+
+
+def test_a_spike_from_an_ordinary_level_is_not_one_from_the_depths():
+    assert not from_the_depths(spiked_once(height=400.0)).holds
+
+
+def test_a_spike_by_orders_of_magnitude_from_next_to_nothing_kept_its_step_length():
+    loss = np.geomspace(4.0, 1e-7, POINTS)
+    loss[150:153] = 0.02, 0.01, 0.001
+    spike = loss_spike(151, 0.02, base=float(loss[149]))
+    case = make_case(loss, outcome=Outcome.SPIKED_RECOVERED, onset=151, episodes=[spike])
+    assert from_the_depths(case).holds
+    assert probability(case, "adam_instability") > probability(case, "no_failure")

@@ -28,3 +28,7 @@ def test_a_hardware_error_in_the_output_decides():
 def test_a_jump_by_a_power_of_two_speaks_for_it():
     exact, other = spiked_once(2.05 * 8), spiked_once(2.05 * 7)
     assert probability(exact, "hardware_fault") > probability(other, "hardware_fault")
+
+
+def test_a_hardware_error_that_did_no_visible_harm_is_still_named():
+    assert winner(healthy_case(text=[TextKind.HARDWARE_ERROR])) == "hardware_fault"

@@ -104,3 +104,30 @@ def test_classes_one_after_the_other(seed):
     found, _ = outcome_of({"loss": loss, "eval_loss": evaluated(700, 1.7, 1.4, 1.4, 2.5, 1.9, 4)})
     assert found.outcome.is_failure
     assert found.onset_step == 40
+
+
+def test_single_steps_that_a_scaler_skipped_are_not_the_onset_however_near_they_are():
+    rng = np.random.default_rng(0)
+    loss, norm = synth.power_law(500, rng), np.exp(0.2 * rng.standard_normal(500))
+    lost = 170 + np.flatnonzero(rng.random(330) < 0.7)
+    loss[lost], norm[lost] = np.inf, np.nan
+    loss[[170, 499]], norm[[170, 499]] = np.inf, np.nan
+    norm[[42, 81, 126]] = np.inf
+    found, _ = outcome_of({"loss": loss, "grad_norm": norm})
+    assert (found.outcome, found.onset_step) == (Outcome.NON_FINITE, 170)
+
+
+def test_a_series_of_spikes_begins_with_the_first_that_is_many_times_its_own_level():
+    loss = falling(400, 9, noise=0.1)
+    loss[150:160] = 0.008 * np.exp(-np.arange(10))
+    loss[300:320] = 0.5 * np.exp(-np.arange(20) / 2)
+    found, _ = outcome_of({"loss": loss})
+    assert (found.outcome, found.onset_step) == (Outcome.SPIKED_RECOVERED, 150)
+
+
+def test_a_climb_out_of_the_noise_ends_where_nothing_is_inside_any_more():
+    rng = np.random.default_rng(0)
+    loss = 2.0 + np.exp(-np.arange(400) / 20) + 0.05 * rng.standard_normal(400)
+    loss[250:] += 0.02 * np.arange(150)
+    found, _ = outcome_of({"loss": loss})
+    assert 250 <= found.onset_step <= 270
