@@ -77,6 +77,7 @@ class TextKind(StrEnum):
     OPTIMIZER_NOT_RESTORED = "optimizer_not_restored"
     WEIGHTS_NOT_LOADED = "weights_not_loaded"  # "newly initialized", missing keys
     PRETRAINED = "pretrained"  # the run says that it starts from trained weights
+    GRADIENTS_ABSENT = "gradients_absent"  # the framework warns that weights get no gradient
     SEQUENCE_TOO_LONG = "sequence_too_long"
     CHECKPOINT_SAVED = "checkpoint_saved"
     RUN_STARTED = "run_started"  # a header that opens an attempt

@@ -2,8 +2,7 @@
 
 ``python -m tests.cases`` prints what the tool says about each: the outcome and the onset of those
 whose cards hold a table of steps (as CSV and as text), then the first three causes of every card
-whose evidence can be given as files. That is a card which states at least one value that the
-failed run logged (NaN included) and whose cause the tool has a name for.
+that `case_cards` says can be given.
 """
 
 import re
@@ -11,6 +10,11 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from tests.case_cards import GIVEN, NOT_GIVEN, NUMBER, STATED, TABLES, Given
 
 CASES = Path(__file__).parents[2] / "shared" / "cases"
 
@@ -31,116 +35,6 @@ EXPECTED = {
     "089": Expected(frozenset({"spiked_recovered"}), 31215),
 }
 FORMS = ("metrics.csv", "train.log")
-
-
-@dataclass(frozen=True)
-class Given:
-    """How a card becomes files.
-
-    Attributes:
-        causes: Our names that fit the cause the card establishes.
-        rows: Finds the logged values in the card: each named group is one field of a line.
-            Empty: the card holds a table of steps.
-        settings: Find settings that the card states outside its ``config`` line.
-        lasts: Lines that the value stayed for, where the card says that it did.
-        first: The first line, where the card only says that it was normal and it can be no other.
-    """
-
-    causes: frozenset[str]
-    rows: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
-    lasts: int = 1
-    first: str = ""
-
-
-RATE = frozenset({"learning_rate_too_high"})
-HALF = frozenset({"fp16_overflow"})
-NUMBER = r"[\d.]+(?:e-?\d+)?"
-TABLES = {
-    "001": Given(HALF),
-    "008": Given(
-        frozenset({"gradient_accumulation_scaling"}),
-        (
-            rf"ga=2.*?e(?P<epoch>{NUMBER})\s*\|\s*(?P<loss>{NUMBER})\s*"
-            rf"\|\s*(?P<grad_norm>{NUMBER})\s*\|\s*(?P<lr>{NUMBER})",
-        ),
-        (r"ga=(?P<gradient_accumulation_steps>2)",),
-    ),
-    "019": Given(frozenset({"no_failure", "logging_artifact"})),
-    "089": Given(frozenset({"no_failure", "hard_but_valid_batch"})),
-}
-# Single values told in words: the lines the run must have printed, nothing in between.
-STATED = {
-    "004": Given(HALF | RATE, (r"loss -> (?P<loss>0)",), lasts=10),
-    "006": Given(
-        HALF,
-        (r"iter (?P<iter>\d+) -> (?P<loss>nan)",),
-        (r"precision: apex (?P<opt_level>O\d)",),
-    ),
-    "011": Given(
-        RATE,
-        (r"(?P<loss>nan) at ~(?P<iter>\d+)",),
-        (
-            r"(?P<warmup_iters>(?<=warmup_iters )\d+)",
-            rf"peak lr (?P<learning_rate>{NUMBER})",
-        ),
-    ),
-    "022": Given(
-        RATE,
-        (r"loss (?P<loss>NaN)",),
-        (r"initial lr = (?P<learning_rate>\d+)", r"Keras/(?P<optimizer>Adam)"),
-    ),
-    # DPO begins at ln 2: the policy is still its own reference.
-    "047": Given(
-        HALF,
-        (r"step >=(?P<step>\d+): (?P<loss>[\d.]+)",),
-        lasts=10,
-        first="step: 1 loss: 0.6931",
-    ),
-    "048": Given(
-        HALF,
-        (r"step (?P<step>\d+) loss (?P<loss>[\d.]+)", r"step (?P<step>\d+) logits (?P<loss>nan)"),
-    ),
-    "052": Given(
-        RATE,
-        (
-            r"nan @(?P<iter>\d+) \(loss_cls (?P<loss_cls>nan), "
-            r"loss_box_reg (?P<loss_box_reg>[\d.]+)",
-        ),
-        (rf"base_lr (?P<base_lr>{NUMBER}) -> nan",),
-    ),
-    "062": Given(
-        RATE, (rf"(?P<step>\d+)/\d+ \| (?P<loss>{NUMBER}) *\| (?P<learning_rate>{NUMBER})",)
-    ),
-    "065": Given(
-        RATE, (r"1 +\| \d+ \| (?P<loss>[\d.]+) ", r"1 +\| (?P<step>\d+) \| [\d.]+ \| (?P<loss>\d+)")
-    ),
-    "067": Given(
-        frozenset({"learning_rate_too_low"}),
-        (rf"buggy: (?P<loss>{NUMBER}) flat",),
-        (rf"initial lr (?P<learning_rate>{NUMBER})",),
-        lasts=3,
-    ),
-    "108": Given(
-        frozenset({"gradient_clipping_missing"}),
-        (r"(?P<loss>NaN) cross-entropy at ~(?P<iter>\d+)",),
-        (r"clip (?P<max_grad_norm>[\d.]+) -> still nan",),
-    ),
-}
-GIVEN = TABLES | STATED
-
-OUTSIDE = "the cause is outside the table of causes"
-PROSE = "told in words or charts, without a value that the run logged"
-NEEDS_DATA = "needs the batch, its labels or its lengths"
-OTHER_RUN = "holds values of other or mended runs only"
-NOT_GIVEN = {
-    OUTSIDE: "002 013 055 088 095 115 119 126 130",
-    PROSE: "009 018 024 027 028 031 032 035 036 044 045 056 078 096 100 107 116 121",
-    NEEDS_DATA: "069 071 110 112 124",
-    OTHER_RUN: "051 077 080 084",
-    "only ranges, without steps": "063",
-    "distinct values, without their order": "098",
-}
 
 
 SPELLED = {
@@ -203,20 +97,32 @@ def configured(text: str) -> dict[str, str]:
 def stated(text: str, given: Given) -> list[str]:
     """The lines of the log that the card's words state, counted on where a value stayed."""
     lines = [given.first] if given.first else []
+    last = 0
     for pattern in given.rows:
         found = list(re.finditer(pattern, text))
         assert found, pattern
         for match in found:
-            for later in range(given.lasts):
-                fields = match.groupdict()
+            for _ in range(given.lasts):
+                fields = {key: printed(key, value) for key, value in match.groupdict().items()}
                 if "step" in fields:
-                    fields["step"] = str(int(fields["step"]) + later)
-                lines.append(" ".join(f"{key}: {value}" for key, value in fields.items()))
+                    # Before and after one step are two lines.
+                    last = max(int(fields["step"]), last + 1)
+                    fields["step"] = str(last)
+                if given.counter:
+                    fields = {given.counter: str(len(lines) + 1), **fields}
+                whole = fields.get("line")
+                lines.append(whole or " ".join(f"{key}: {value}" for key, value in fields.items()))
     return lines
 
 
+def printed(key: str, value: str) -> str:
+    """A value as programs print it: a loss is no whole number, and a million is written out."""
+    value = re.sub(r"M$", "000000", value) if key == "loss" else value
+    return f"{value}.0" if key == "loss" and value.isdigit() else value
+
+
 def give(number: str, folder: Path) -> Path:
-    """Write the card's evidence as ``train.log`` and ``config.yaml``."""
+    """Write the card's evidence: ``train.log``, ``config.yaml``, and a tensor where it has one."""
     # What was deduced later and what mended it are not evidence of the run.
     text, given = card(number).partition("\ncause_detail:")[0], GIVEN[number]
     if given.rows:
@@ -229,9 +135,15 @@ def give(number: str, folder: Path) -> Path:
         match = re.search(pattern, text)
         assert match, pattern
         settings |= match.groupdict()
+    settings |= dict(given.meant)
     plain = re.compile(rf"{NUMBER}$|\w+$")
     entries = [f"{k}: {v if plain.match(v) else repr(v)}" for k, v in settings.items()]
     (folder / "config.yaml").write_text("\n".join(entries) + "\n", encoding="utf-8")
+    if given.saved:
+        held = re.search(given.saved, text)
+        assert held, given.saved
+        tensor = np.array([float(held["value"])], dtype=np.float32)
+        save_file({f"bn.{held['name']}": tensor}, folder / "checkpoint-1.safetensors")
     return folder
 
 

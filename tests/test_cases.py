@@ -26,12 +26,11 @@ def test_every_card_is_given_or_has_a_reason_not_to_be():
 def test_the_files_of_a_card_hold_nothing_that_was_deduced_later(number, tmp_path):
     cases.give(number, tmp_path)
     later = cases.card(number).partition("\ncause_detail:")[2].splitlines()[0].strip()
-    given = [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()]
-    assert len(given) == 2
+    given = [(tmp_path / n).read_text(encoding="utf-8") for n in ("train.log", "config.yaml")]
     assert all(text.strip() and later not in text for text in given)
 
 
-@pytest.mark.parametrize(("cards", "least"), [(cases.TABLES, 3), (cases.STATED, 7)])
+@pytest.mark.parametrize(("cards", "least"), [(cases.TABLES, 6), (cases.STATED, 16)])
 def test_the_cause_of_the_card_is_among_the_first_three_as_often_as_measured(cards, least):
     places = [cases.rank(number, cases.told(number)[1]) for number in cards]
     assert sum(place is not None for place in places) >= least

@@ -3,6 +3,7 @@
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, NOT_APPLICABLE, STRONG, Clue, Look, Seen
+from forensics.causes._looks_levels import level_of_no_healthy_run
 from forensics.causes._wording import at_step, count
 from forensics.findings import Episode, EpisodeKind, Outcome, Severity
 from forensics.signals import Signal
@@ -37,9 +38,18 @@ def explains(fits: tuple[Outcome, ...], rarely: tuple[Outcome, ...] = ()) -> tup
     """The clues that keep a cause to the outcomes its mechanism can bring about."""
     others = tuple(o for o in Outcome if o not in fits + rarely)
     return (
-        Clue("outcome_foreign", ended(*others), -DECISIVE, group="outcome"),
-        Clue("outcome_rare", ended(*rarely), -STRONG, group="outcome"),
+        Clue("outcome_foreign", _unless_impossible(ended(*others)), -DECISIVE, group="outcome"),
+        Clue("outcome_rare", _unless_impossible(ended(*rarely)), -STRONG, group="outcome"),
     )
+
+
+def _unless_impossible(look: Look) -> Look:
+    """The look, silent where too little was logged to tell an end and yet something is wrong."""
+
+    def silenced(case: Case) -> Seen:
+        return NOT_APPLICABLE if level_of_no_healthy_run(case).holds else look(case)
+
+    return silenced
 
 
 def early(case: Case) -> Seen:
@@ -69,7 +79,8 @@ def broke_early(case: Case) -> Seen:
 
 def from_the_start(case: Case) -> Seen:
     """Trouble is there in the first logged points: nothing was ever right."""
-    states = [e for e in case.episodes if _is_from_start(e)]
+    cut_out = facts.counts_steps(case) and not facts.starts_at_beginning(case)
+    states = [] if cut_out else [e for e in case.episodes if _is_from_start(e)]
     if states:
         first = states[0]
         return Seen(

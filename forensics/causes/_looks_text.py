@@ -17,6 +17,7 @@ _NAMES = {
     TextKind.LOST_PEER: "a lost process of the group",
     TextKind.DISK_FULL: "a full disk",
     TextKind.INTERRUPTED: "an interruption by hand",
+    TextKind.GRADIENTS_ABSENT: "weights that get no gradient",
     TextKind.OPTIMIZER_NOT_RESTORED: "an optimizer state that was not restored",
     TextKind.SCHEDULER_NOT_RESTORED: "a schedule that was not restored",
     TextKind.NON_FINITE_GUARD: "a step skipped for non-finite numbers",

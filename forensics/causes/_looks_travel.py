@@ -6,6 +6,7 @@ from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
+from forensics.causes._looks_told import decay_unseen
 from forensics.causes._lr_ranges import OptimizerKind, documented_range, optimizer_kind
 from forensics.causes._wording import count, number, percent
 from forensics.signals import Signal
@@ -37,8 +38,11 @@ def rate_far_below_range(case: Case, factor: float = 20.0) -> Seen:
     lr, known = _peak(case), documented_range(case)
     if lr is None:
         return Seen(None, "Needs the learning rate, logged or configured.")
+    low = lr < known.low / factor
+    if not low and decay_unseen(case).holds:
+        return Seen(None, "Needs the logged learning rate, which the schedule divides.")
     return Seen(
-        lr < known.low / factor,
+        low,
         f"The learning rate reached {number(lr)}; usual for {known.name} is {number(known.low)} to "
         f"{number(known.usual)}.",
     )

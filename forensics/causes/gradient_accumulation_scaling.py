@@ -29,8 +29,10 @@ from forensics.case import Case
 from forensics.causes import _looks_scaling as scaling
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_clipping import clipping_constant
+from forensics.causes._looks_levels import first_above_any_guess
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_scale import scaled_by_accumulation
+from forensics.causes._looks_told import release_miscounts
 from forensics.findings import Outcome
 
 
@@ -71,6 +73,8 @@ CAUSE = Cause(
         ),
         Clue("accumulates", scaling.accumulates, WEAK, -DECISIVE),
         Clue("first_is_multiple", scaling.first_loss_is_multiple, DECISIVE, -STRONG),
+        Clue("above_any_guess", first_above_any_guess, STRONG),
+        Clue("release_miscounts", release_miscounts, STRONG),
         Clue("ratio", scaling.training_is_multiple_of_validation, STRONG, -MODERATE),
         Clue("always_clipped", clipping_constant, WEAK),
         proof("replay", scaled_by_accumulation),

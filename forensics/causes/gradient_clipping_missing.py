@@ -107,7 +107,7 @@ CAUSE = Cause(
         Clue("gradient_grew", gradient_grew, -MODERATE, group="slow"),
         Clue("drift", drifted, -MODERATE, group="slow"),
         Clue("repeated_spikes", repeated_events, WEAK),
-        Clue("recurrent", recurrent, WEAK),
+        Clue("recurrent", recurrent, MODERATE),
         Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("rate_above_range", lr_above_range, -MODERATE, group="rate"),
         Clue("from_the_start", from_the_start, -MODERATE, group="start"),

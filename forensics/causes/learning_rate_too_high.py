@@ -62,6 +62,7 @@ from forensics.causes._looks_learning_rate import (
     lr_ordinary,
     lr_tiny,
 )
+from forensics.causes._looks_levels import lost_at_high_rate
 from forensics.causes._looks_loss_shape import (
     drifted,
     grew_step_by_step,
@@ -168,6 +169,7 @@ CAUSE = Cause(
         Clue("beyond_reason", beyond_reason, -STRONG, group="start"),
         Clue("rests_above_guess", rests_above_guess, STRONG, group="long_steps"),
         Clue("overshot_at_first", overshot_at_first, STRONG, group="long_steps"),
+        Clue("lost_at_high_rate", lost_at_high_rate, STRONG, group="long_steps"),
         Clue("still_falls", still_falls, -MODERATE),
         Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
         Clue("weights_oversized", weights_oversized, -MODERATE, group="weights"),

@@ -40,11 +40,12 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_initial import units_alike
 from forensics.causes._looks_learning_rate import lr_decayed_early, lr_tiny, lr_zero
-from forensics.causes._looks_loss_shape import repeated_events, validation_frozen
+from forensics.causes._looks_loss_shape import plateau_level, repeated_events, validation_frozen
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_rate import higher_rate_removes
 from forensics.causes._looks_rest import frequencies_unlearned, overshot_at_first, still_falls
 from forensics.causes._looks_settings import epsilon_large
+from forensics.causes._looks_told import decay_unseen
 from forensics.causes._looks_travel import hardly_moved, rate_far_below_range, reach_short
 from forensics.causes._looks_updates import updates_small, weights_frozen
 from forensics.causes._lr_ranges import documented_range
@@ -94,6 +95,8 @@ CAUSE = Cause(
         Clue("reach_short", reach_short, DECISIVE, -STRONG, group="level"),
         Clue("far_below_range", rate_far_below_range, STRONG + MODERATE, -STRONG, group="level"),
         Clue("hardly_moved", hardly_moved, STRONG, -STRONG, group="moved"),
+        Clue("rests_where_it_began", plateau_level("initial"), WEAK, group="moved"),
+        Clue("decay_unseen", decay_unseen, MODERATE, group="level"),
         Clue("units_alike", units_alike, -STRONG),
         Clue("still_falls", still_falls, STRONG, group="creeps"),
         Clue("frequencies_unlearned", frequencies_unlearned, MODERATE, group="creeps"),

@@ -28,6 +28,7 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue
 from forensics.causes._looks_first_loss import pretrained_at_chance, unloaded_at_chance
 from forensics.causes._looks_health import ends_near_best, nothing_failed
 from forensics.causes._looks_learning import loss_fell
+from forensics.causes._looks_levels import level_of_no_healthy_run
 from forensics.causes._looks_outcome import ended
 from forensics.causes._looks_scaling import (
     first_loss_is_multiple,
@@ -69,6 +70,7 @@ CAUSE = Cause(
         Clue("rate_anew", schedule_anew, -STRONG),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
         Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),
+        Clue("impossible_level", level_of_no_healthy_run, -DECISIVE - STRONG, group="outcome"),
         Clue("nothing_failed", nothing_failed, MODERATE, -DECISIVE),
         Clue("first_is_multiple", first_loss_is_multiple, -DECISIVE - STRONG, group="scale"),
         Clue("pretrained_at_chance", pretrained_at_chance, -DECISIVE - STRONG, group="loaded"),

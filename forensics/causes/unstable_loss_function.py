@@ -51,6 +51,7 @@ from forensics.causes._looks_precision import (
 )
 from forensics.causes._looks_replay_precision import unstable_operation
 from forensics.causes._looks_text import says
+from forensics.causes._looks_told import singular_loss
 from forensics.causes._wording import at_step
 from forensics.findings import Outcome
 from forensics.run import TextKind
@@ -91,6 +92,7 @@ CAUSE = Cause(
         Clue("gradient_broke_first", gradient_broke_first, STRONG, group="backward"),
         Clue("one_part_broke", one_part_broke, MODERATE, group="backward"),
         Clue("validation_finite", validation_still_finite, MODERATE, -WEAK),
+        Clue("singular_loss", singular_loss, MODERATE),
         Clue("float8", float8, MODERATE, group="precision"),
         Clue("wide_precision", wide_precision, MODERATE, group="precision"),
         Clue("half_precision", half_precision, -MODERATE, group="precision"),

@@ -49,9 +49,11 @@ from forensics.causes._looks_outcome import explains, from_the_start
 from forensics.causes._looks_precision import updates_rounded_away
 from forensics.causes._looks_replay_state import trains_when_replayed
 from forensics.causes._looks_rest import still_falls
+from forensics.causes._looks_text import says
 from forensics.causes._looks_updates import weights_frozen
 from forensics.causes._looks_weights import never_updated, rounded_away
 from forensics.findings import Outcome
+from forensics.run import TextKind
 
 
 def _verify(_: Case) -> str:
@@ -81,7 +83,9 @@ CAUSE = Cause(
     prior=0.2,
     claim="The updates never reach the weights that the model computes with.",
     clues=(
-        *explains((Outcome.STALLED,)),
+        *explains((Outcome.STALLED,), rarely=(Outcome.UNKNOWN, Outcome.CRASHED)),
+        # Frozen parts under checkpointing bring the same warning, and no harm.
+        Clue("gradients_absent", says(TextKind.GRADIENTS_ABSENT), STRONG),
         Clue("validation_frozen", validation_frozen, DECISIVE, -DECISIVE, group="frozen"),
         Clue("weights_frozen", weights_frozen, DECISIVE, -DECISIVE, group="frozen"),
         Clue("gradient_ordinary", gradient_alive, WEAK, -STRONG),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from forensics.detectors._base import Detector
 from forensics.detectors._context import is_reinforcement, last_before
+from forensics.detectors._language import is_language_model
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Config
 from forensics.signals import Signal
@@ -40,9 +41,11 @@ def detect(timeline: Timeline, config: Config, *, rows: int = 2) -> list[Episode
         return []
     scaled = config.precision == "fp16" or Signal.LOSS_SCALE in timeline.tracks
     needed = rows + 1 if scaled else rows
-    tails = [] if norm is None else [_masked(norm, loss, needed)]
+    tails = [] if norm is None else [_masked(norm, loss, needed), _emptied(norm, loss, rows)]
     if not is_reinforcement(timeline):
         tails.append(_zero_loss(loss, norm, needed))
+        if is_language_model(config) and Signal.EVAL_LOSS not in timeline.tracks:
+            tails.append(_zero_throughout(loss, norm, needed))
     found = [t for t in tails if t is not None]
     return [_episode(loss, min(found, key=lambda t: t.onset))] if found else []
 
@@ -56,6 +59,23 @@ def _masked(norm: Track, loss: Track, rows: int) -> _Tail | None:
     negative = bool(np.all(norm.value[start:] < 0))
     how = "negative_grad_norm" if negative else "nan_filter"
     return _Tail(int(norm.step[start]), how, norm)
+
+
+def _emptied(norm: Track, loss: Track, rows: int) -> _Tail | None:
+    """A tail of losses of exactly 0.0 beside gradient norms that are no numbers.
+
+    Either alone has innocent readings, a skipped step of a scaler or a loss that is not measured;
+    together they have none, so a log that holds nothing else may be a single row.
+    """
+    common, at, there = np.intersect1d(loss.step, norm.step, return_indices=True)
+    lost = (loss.value[at] == 0.0) & ~norm.finite[there]
+    start = _tail(lost)
+    if start == len(common) or common[-1] != loss.step[-1]:
+        return None
+    whole = start == 0 and len(common) == len(loss)
+    if len(common) - start < rows and not whole:
+        return None
+    return _Tail(int(common[start]), "nan_filter", norm)
 
 
 def _goes_on(loss: Track, onset: int) -> bool:
@@ -78,11 +98,21 @@ def _zero_loss(loss: Track, norm: Track | None, rows: int) -> _Tail | None:
     before = loss.value[:start][np.isfinite(loss.value[:start])]
     if len(loss) - start < rows or len(before) == 0 or before[-1] < 0.05:
         return None
-    if norm is not None:
-        tail = norm.value[norm.step >= loss.step[start]]
-        if len(tail) and bool(np.all(np.isfinite(tail) & (tail > 0))):
-            return None
-    return _Tail(int(loss.step[start]), "nan_filter", loss)
+    onset = int(loss.step[start])
+    return None if _alive(norm, onset) else _Tail(onset, "nan_filter", loss)
+
+
+def _zero_throughout(loss: Track, norm: Track | None, rows: int) -> _Tail | None:
+    """Losses of exactly 0.0 from the first row on, which no text costs."""
+    if len(loss) < rows or np.any(loss.value) or _alive(norm, int(loss.step[0])):
+        return None
+    return _Tail(int(loss.step[0]), "nan_filter", loss)
+
+
+def _alive(norm: Track | None, onset: int) -> bool:
+    """True where the gradient norm goes on being positive and finite."""
+    tail = np.empty(0) if norm is None else norm.value[norm.step >= onset]
+    return len(tail) > 0 and bool(np.all(np.isfinite(tail) & (tail > 0)))
 
 
 def _tail(bad: NDArray[np.bool_]) -> int:

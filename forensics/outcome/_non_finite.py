@@ -12,7 +12,7 @@ from forensics.findings import (
     Symptom,
 )
 from forensics.outcome._chain import judgement
-from forensics.run import TextEvidence, TextKind
+from forensics.run import Axis, TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
@@ -36,11 +36,11 @@ def non_finite(
         return None
     if decisive is None and abort is not None:
         step = abort.step if abort.step is not None else timeline.last_step
-        early = step <= timeline.first_step + 1
+        early = step <= timeline.first_step + 1 and _begins_with_the_run(timeline)
         reason = f"the framework stopped it at step {step:,}: {abort.text}"
         return judgement(Outcome.NON_FINITE, _finite_symptom(early), episodes, None, step, reason)
     assert decisive is not None
-    early = bool(decisive.details.get("at_start"))
+    early = bool(decisive.details.get("at_start")) and _begins_with_the_run(timeline)
     return judgement(
         Outcome.NON_FINITE,
         _finite_symptom(early),
@@ -49,6 +49,11 @@ def non_finite(
         decisive.onset_step,
         _non_finite_reason(decisive),
     )
+
+
+def _begins_with_the_run(timeline: Timeline) -> bool:
+    """False for a log that was cut out of the middle: its first line is no first step."""
+    return timeline.axis is not Axis.STEP or timeline.first_step <= max(10, 2 * timeline.interval)
 
 
 def _finite_symptom(early: bool) -> Symptom:

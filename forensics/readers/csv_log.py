@@ -30,6 +30,8 @@ from forensics.run import Axis, Note
 from forensics.signals import Signal, classify
 
 _LONGEST_HEADER = 1 << 22
+_SETTINGS = (".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".py", ".sh")
+"""Suffixes of files that hold no table, though ``lr_scheduler: step`` looks like a header."""
 _NOT_TABLES = (b"{", b"[", b"\x89", b"PK", b"%PDF", b"<")
 
 
@@ -42,7 +44,7 @@ def dialect_of(probe: Probe) -> Dialect | None:
     """How the file is written, None where it is no table of a training."""
     if not probe.size or probe.head.lstrip().startswith(_NOT_TABLES):
         return None
-    if decode_head(probe.head) is None:
+    if probe.path.suffix.lower() in _SETTINGS or decode_head(probe.head) is None:
         return None
     head = probe.head if b"\n" in probe.head else _first_lines(probe)
     text = decode_head(head)

@@ -45,6 +45,11 @@ def test_not_at_a_rate_that_breaks_everything() -> None:
     assert winner(case) == "learning_rate_too_high"
 
 
+def test_a_loss_with_a_singular_point_counts() -> None:
+    named = broke_to_nan(config=recipe(raw={"loss": "triplet"}))
+    assert probability(named, NAME) > probability(broke_to_nan(config=recipe()), NAME)
+
+
 def test_wins_where_only_the_backward_pass_broke() -> None:
     assert winner(broke_to_nan(300, gradient_first=1)) == NAME
 

@@ -1,7 +1,9 @@
 import numpy as np
 
 from forensics.causes.weights_not_updated import CAUSE
+from forensics.run import TextKind
 from forensics.signals import Signal
+from tests.causes.cases import healthy_case
 from tests.causes.failures import RUN, diverged, recipe, stalled
 from tests.causes.shapes import plateau, probability, winner
 
@@ -24,6 +26,15 @@ def test_not_where_the_loss_had_fallen_first() -> None:
 
 def test_not_where_the_run_diverged() -> None:
     assert probability(diverged(eval_loss=np.full(5, 2.31)), NAME) < 0.2
+
+
+def test_a_warning_about_frozen_parts_does_not_spoil_a_healthy_run() -> None:
+    assert probability(healthy_case(text=[TextKind.GRADIENTS_ABSENT]), NAME) < 0.05
+
+
+def test_a_warning_that_weights_get_no_gradient_counts() -> None:
+    warned = stalled(text=[TextKind.GRADIENTS_ABSENT])
+    assert probability(warned, NAME) > 2 * probability(stalled(), NAME)
 
 
 def test_wins_where_validation_repeats_itself() -> None:

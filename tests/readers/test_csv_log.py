@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from forensics.readers import config_yaml
 from forensics.readers.csv_log import READER
 from forensics.run import Axis
 from tests.readers.tables import by_tag, points, probe, read, takes
@@ -208,3 +209,9 @@ def test_a_large_file_is_read_as_a_small_one(tmp_path):
     assert found["loss"].step.tolist() == kept
     assert found["loss"].value.tolist() == [2 + 1 / (i + 1) for i in kept]
     assert np.isnan(found["grad_norm"].value).sum() == len(range(0, 250_000, 11))
+
+
+def test_settings_that_name_a_step_schedule_are_no_table(tmp_path):
+    found = probe(tmp_path, "config.yaml", "learning_rate: 1e-3\nlr_scheduler: step\n")
+    assert not READER.sniff(found)
+    assert config_yaml.READER.sniff(found)

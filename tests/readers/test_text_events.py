@@ -45,6 +45,8 @@ info: infinite data loader, skipping nothing
 grad_norm: 1.5 | skipped: 0 | nan iterations: 0
 Time limit: 24:00:00
 Loss is finite, continuing
+requires_grad: True
+frozen parameters that require no grad: 12
 """.strip().split("\n")
 
 
@@ -109,6 +111,9 @@ PROOFS = [
     (TextKind.PRETRAINED, "fine-tuning from base/model.safetensors"),
     (TextKind.PRETRAINED, "Loading the pretrained model from /models/base"),
     (TextKind.PRETRAINED, "INFO initialized from pre-trained GPT weights"),
+    (TextKind.GRADIENTS_ABSENT, "UserWarning: None of the inputs have requires_grad=True. Gradients will be None"),
+    (TextKind.GRADIENTS_ABSENT, "WARNING:tensorflow:Gradients do not exist for variables ['dense/kernel:0'] when minimizing the loss."),
+    (TextKind.GRADIENTS_ABSENT, "Parameter indices which did not receive grad for rank 1: 12 13"),
     (TextKind.SEQUENCE_TOO_LONG, "Token indices sequence length is longer than the specified maximum sequence length for this model (600 > 512)."),
     (TextKind.CHECKPOINT_SAVED, "Saving model checkpoint to out/checkpoint-500"),
     (TextKind.CHECKPOINT_SAVED, "  successfully saved checkpoint at iteration 500 to /ckpt"),

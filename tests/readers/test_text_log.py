@@ -280,3 +280,15 @@ def test_numbers_too_large_for_a_step_do_no_harm(tmp_path: Path) -> None:
         "step 1 loss 2.5\nstep 99999999999999999999999 loss 2.4\n| a |\nEpoch 9e99/10 loss: 1.5\n"
     )
     assert shown(read(tmp_path, text))["loss"][1][:2] == [2.5, 2.4]
+
+
+def test_a_bar_and_a_dict_on_one_line_are_read_apart(tmp_path: Path) -> None:
+    bar = "  {p}%|##        | {n}/1000 [01:00<03:00,  1.30s/it]"
+    row = "{{'loss': {v}, 'learning_rate': 1e-05, 'epoch': {e}}}"
+    lines = [
+        bar.format(p=n // 10, n=n) + " " * 30 + row.format(v=v, e=n / 1000)
+        for n, v in ((100, 2.5), (200, 2.25), (300, 2.0))
+    ]
+    steps, values = shown(read(tmp_path, "\n".join(lines) + "\n"))["loss"]
+    assert values == [2.5, 2.25, 2.0]
+    assert steps == [100, 200, 300]

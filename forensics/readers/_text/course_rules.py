@@ -66,6 +66,15 @@ COURSE_RULES: tuple[Rule, ...] = (
         rf"{_LOADS}.{{0,40}}\bpre-?trained (?:\w+ )?(?:model|weights|checkpoint|parameters)\b",
     ),
     rule(
+        TextKind.GRADIENTS_ABSENT,
+        ("requires_grad", "do not exist for variables", "did not receive grad", "not require grad"),
+        r"None of the inputs have requires_grad",
+        r"Gradients do not exist for variables \[",
+        r"Parameter (?:indices )?which did not receive grad",
+        r"Parameters which did not receive grad",
+        r"element 0 of tensors does not require grad",
+    ),
+    rule(
         TextKind.SEQUENCE_TOO_LONG,
         ("sequence length is longer",),
         r"sequence length is longer than the specified maximum",

@@ -18,7 +18,7 @@ _LONGEST_DULL = 400
 _DIGITS = re.compile(r"\d+")
 _GLUED = re.compile(
     r"(?<=\S)(?=\[(?:rank|default)\d+\]:?\s)"  # another rank broke in
-    r"|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)|(?<=\])(?=\{['\"])|(?<=\})\s*(?=\d{1,3}%\|)"  # a bar
+    r"|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)|(?<=\])\s*(?=\{['\"])|(?<=\})\s*(?=\d{1,3}%\|)"  # a bar
 )
 _SUMMARY = re.compile(
     r"^[^\w*]*\*{3,} (?:train|training|eval\w*|test|predict\w*) (?:metrics|results)\W*$"

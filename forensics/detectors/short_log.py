@@ -1,0 +1,111 @@
+"""Short logs: what two values, or one of each epoch, say by themselves.
+
+The other detectors ask for a band or a trend, and a report often quotes fewer lines than make one.
+Two pictures need neither: a loss that ends an order of magnitude above all before it, and a
+loss that whole epochs did not change by a thousandth.
+"""
+
+import numpy as np
+
+from forensics.detectors._base import Detector
+from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement
+from forensics.detectors._progress import others_improve
+from forensics.findings import Ending, Episode, EpisodeKind, Severity
+from forensics.run import Axis, Config, Steps, Values
+from forensics.signals import Signal
+from forensics.timeline import Timeline
+
+_DECIMALS = 8
+
+
+def detect(
+    timeline: Timeline,
+    config: Config,
+    *,
+    band: int = 5,
+    trend: int = 20,
+    risen: float = 20.0,
+    epochs: int = 3,
+    coarse: float = 0.02,
+    still: float = 0.001,
+) -> list[Episode]:
+    """Find a loss far above all before it, or one that whole epochs did not change; at most one.
+
+    Args:
+        timeline: The run.
+        config: Whether a trained model is tuned.
+        band: Points from which the other detectors see a rise.
+        trend: Points from which they see a plateau.
+        risen: The last loss is so many times the highest before it. Ten happen in health, as
+            when a part of the loss is switched on.
+        epochs: Fewest epochs that show that nothing changes.
+        coarse: Share of the level that a printed digit may be worth: 0.1 of 0.5 hides progress.
+        still: Change as a share of the level that is none.
+    """
+    step, value = finite_loss(timeline)
+    if len(value) < 2 or is_reinforcement(timeline) or is_adversarial(timeline):
+        return []
+    before = value[:-1]
+    if len(value) < band and before.min() > 0 and value[-1] >= risen * before.max():
+        return [_divergence(step, value)]
+    whole = timeline.axis is Axis.EPOCH and int(step[0]) <= 1
+    tuned = bool(config.pretrained or config.lora)  # little to gain, in health too
+    if not whole or tuned or not epochs <= len(value) < trend or others_improve(timeline):
+        return []
+    level = float(value[0])
+    told = 0 < _last_digit(value) <= coarse * level
+    return [_plateau(step, value)] if told and np.ptp(value) <= still * level else []
+
+
+def _last_digit(value: Values) -> float:
+    """One unit in the last decimal that was printed."""
+    places = range(_DECIMALS)
+    return 10.0 ** -next(
+        (d for d in places if np.array_equal(np.round(value, d), value)), _DECIMALS
+    )
+
+
+def _divergence(step: Steps, value: Values) -> Episode:
+    best = int(np.argmin(value))
+    level, final = float(np.median(value[:-1])), float(value[-1])
+    return Episode(
+        EpisodeKind.DIVERGENCE,
+        Signal.TRAIN_LOSS,
+        int(step[-1]),
+        Severity.FAILURE,
+        Ending.DIVERGED,
+        after_step=int(step[-2]),
+        peak_step=int(step[-1]),
+        peak_value=final,
+        baseline=level,
+        details={
+            "form": "after_spike",
+            "ratio": final / float(value[best]),
+            "best_step": int(step[best]),
+            "best_value": float(value[best]),
+            "initial": float(value[0]),
+            "final": final,
+        },
+    )
+
+
+def _plateau(step: Steps, value: Values) -> Episode:
+    level = float(np.median(value))
+    return Episode(
+        EpisodeKind.PLATEAU,
+        Signal.TRAIN_LOSS,
+        int(step[0]),
+        Severity.FAILURE,
+        Ending.PERSISTED,
+        baseline=level,
+        details={
+            "level": level,
+            "level_name": f"where it began, {len(value):,} epochs ago",
+            "level_kind": "initial",
+            "improvement": (float(value[0]) - level) / float(value[0]),
+            "from_start": True,
+        },
+    )
+
+
+DETECTOR = Detector("short_log", ((Signal.TRAIN_LOSS,),), detect)
