@@ -1,37 +1,22 @@
 """The only place where the stages meet: runs -> timeline -> episodes -> causes -> verdict."""
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from forensics.advice import advise
-from forensics.advice.checkpoints import starts
-from forensics.batches import limits_of, survey_captured, suspect_steps
 from forensics.case import Case
 from forensics.causes import rank
-from forensics.causes._completed import completed
-from forensics.detectors import (
-    Thresholds,
-    clip_facts,
-    detect_all,
-    learning_rate_facts,
-    plateau_again,
-)
+from forensics.detectors import Thresholds
 from forensics.diagnosis import Diagnosis
 from forensics.errors import UsageError
-from forensics.findings import EpisodeKind, Hypothesis, Outcome
+from forensics.findings import Hypothesis, Outcome
 from forensics.loading import load_runs
-from forensics.outcome import judge
-from forensics.remote import is_remote
-from forensics.replay import Start, check_call, make_plan, run_replay
-from forensics.run import Note, Run
+from forensics.run import Run
 from forensics.scan import ScanMode
-from forensics.scan.cluster import dask_executor
-from forensics.scan.engine import no_progress
-from forensics.scan.moments import survey
-from forensics.scan.paths import scan_found
-from forensics.timeline import build
+from forensics.stages.judging import judged, judged_again
+from forensics.stages.replaying import Ask, replayed
+from forensics.stages.scanning import Progress, scanned
 from forensics.verdict import OtherRun
 
 WORST_FIRST = (
@@ -46,8 +31,6 @@ WORST_FIRST = (
     Outcome.HEALTHY,
     Outcome.UNKNOWN,
 )
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,21 +91,20 @@ def analyze(
             not exist, or there is no such replay file.
     """
     mode = _mode(scan)
-    ask = None if replay is None else _Replay(str(replay), device, budget, suspect_step)
+    ask = None if replay is None else Ask(str(replay), device, budget, suspect_step)
     if isinstance(path, Run):
         runs, others = [path], []
     else:
         every = _runs(path, None, progress)
         runs = every if run is None else _named(every, run, path)
         others = [r for r in every if r not in runs]
-    cases = [_case(r, thresholds) for r in runs]
+    cases = [judged(r, thresholds) for r in runs]
     worst = min(cases, key=_badness)
     rest = [_rank(c) for c in cases if c is not worst]
-    rest += [_rank(_case(r, thresholds)) for r in others]
-    case = completed(_audited(_scanned(worst, mode, dask, progress)))
-    case = _judged_again(case, thresholds)
+    rest += [_rank(judged(r, thresholds)) for r in others]
+    case = judged_again(scanned(worst, mode, dask, progress), thresholds)
     if ask is not None:
-        case = _replayed(case, ask)
+        case = replayed(case, ask)
     chosen = _rank(case)
     verdict = advise(
         chosen.case,
@@ -141,105 +123,6 @@ def _mode(scan: str) -> ScanMode:
         raise UsageError(f"scan={scan!r}: it is one of {known}") from None
 
 
-def _scanned(case: Case, mode: ScanMode, dask: str | None, progress: Progress | None) -> Case:
-    """The case with what its checkpoints hold; as it is where there are none."""
-    if mode is ScanMode.NONE or not case.run.checkpoints:
-        return case
-    run, onset = case.run, case.judgement.onset_step
-    root = run.path if run.path.is_dir() else run.path.parent
-    advance = progress or no_progress
-    with ExitStack() as stack:
-        executor = None
-        if dask is not None:
-            executor = stack.enter_context(dask_executor(dask))
-        scan = scan_found(
-            root, run.checkpoints, mode, onset_step=onset, executor=executor, progress=advance
-        )
-    facts = survey(
-        root, run.checkpoints, mode, onset_step=onset, betas=run.config.betas, progress=advance
-    )
-    blamed = {note.source for note in scan.notes} - set(scan.scanned)
-    return replace(
-        case,
-        run=replace(run, notes=(*run.notes, *_relative(scan.notes, root))),
-        tensors=scan.tensors if scan.scanned else None,
-        unreadable=tuple(c.path for c in run.checkpoints if c.path in blamed),
-        survey=facts,
-    )
-
-
-def _audited(case: Case) -> Case:
-    """The case with what its captured batches hold; as it is where there are none."""
-    run = case.run
-    if not run.batches:
-        return case
-    suspects = suspect_steps(case.timeline, case.episodes, case.judgement)
-    found, notes = survey_captured(
-        run.path if run.path.is_dir() else run.path.parent,
-        run.batches,
-        suspects,
-        limits_of(run.config, case.tensors),
-    )
-    return replace(case, run=replace(run, notes=(*run.notes, *notes)), batches=found)
-
-
-def _judged_again(case: Case, thresholds: Thresholds | None) -> Case:
-    """The completed case judged with the labels too that only checkpoints and batches tell.
-
-    A run that seemed to have gone well may have stopped far from done.
-    """
-    if case.judgement.outcome.is_failure or (case.survey is None and case.batches is None):
-        return case
-    line, run = case.timeline, case.run
-    found = plateau_again(line, run.config, case.survey, case.batches, thresholds)
-    if not found:
-        return case
-    kept = [e for e in case.episodes if e.kind is not EpisodeKind.PLATEAU]
-    episodes = tuple(sorted([*kept, *found], key=lambda e: (e.onset_step, e.kind)))
-    judgement = judge(line, episodes, run.text, run.config.total_steps)
-    clip = clip_facts(line, case.config, judgement.onset_step)
-    return replace(case, episodes=episodes, judgement=judgement, clip=clip)
-
-
-@dataclass(frozen=True)
-class _Replay:
-    """What was asked to be replayed; refused at once where it cannot be."""
-
-    source: str
-    device: str
-    budget: float
-    suspect: int | None
-
-    def __post_init__(self) -> None:
-        check_call(self.source, self.device, self.budget)
-
-
-def _replayed(case: Case, ask: _Replay) -> Case:
-    """The case with what running the suspect batch again told."""
-    line, run = case.timeline, case.run
-    if is_remote(run.path):
-        raise UsageError(f"{run.path}: a replay needs the run on this machine; copy it here first")
-    if ask.suspect is not None and not line.first_step <= ask.suspect <= line.last_step:
-        logged = f"steps {line.first_step} to {line.last_step}"
-        raise UsageError(f"step {ask.suspect} cannot be replayed: the run logged {logged}")
-    before, after = starts(case)
-    plan = make_plan(
-        run,
-        line,
-        case.judgement,
-        case.episodes,
-        [Start(c.path, c.step) for c in before],
-        [Start(c.path, c.step) for c in after],
-        source=ask.source,
-        device=ask.device,
-        budget=ask.budget,
-        suspect=ask.suspect,
-        limits=limits_of(run.config, case.tensors),
-    )
-    facts = run_replay(plan)
-    return completed(replace(case, replay=facts, batches=case.batches or facts.audit))
-
-
 def _runs(path: str | Path, run: str | None, progress: Progress | None) -> list[Run]:
     found = load_runs(path) if progress is None else load_runs(path, progress=progress)
     return found if run is None else _named(found, run, path)
@@ -253,33 +136,8 @@ def _named(runs: Sequence[Run], name: str, path: object) -> list[Run]:
     return chosen
 
 
-def _case(run: Run, thresholds: Thresholds | None) -> Case:
-    timeline = build(run)
-    episodes, skipped = detect_all(timeline, run.config, thresholds)
-    judgement = judge(timeline, episodes, run.text, run.config.total_steps)
-    case = Case(
-        run=run,
-        timeline=timeline,
-        episodes=episodes,
-        judgement=judgement,
-        lr=learning_rate_facts(timeline),
-        clip=clip_facts(timeline, run.config, judgement.onset_step),
-        skipped=skipped,
-    )
-    return completed(case)
-
-
 def _rank(case: Case) -> _Ranked:
     return _Ranked(case, *rank(case))
-
-
-def _relative(notes: Sequence[Note], root: Path) -> list[Note]:
-    """Notes on files by their place in the run; what is said of many of them is said once."""
-    kept: dict[str, Note] = {}
-    for note in notes:
-        inside = note.source.removeprefix(str(root)).lstrip("/")
-        kept.setdefault(note.text, Note(note.text, inside or note.source))
-    return list(kept.values())
 
 
 def _badness(case: Case) -> tuple[int, int]:

@@ -172,7 +172,7 @@ def in_process(plan):
 def replayed(tmp_path, monkeypatch):
     """Trains a run in a user's way and replays its trajectory."""
     threads = torch.get_num_threads()
-    monkeypatch.setattr("forensics.analysis.run_replay", in_process)
+    monkeypatch.setattr("forensics.stages.replaying.run_replay", in_process)
 
     def replay(custom):
         run, file = train(tmp_path, custom)
