@@ -19,7 +19,7 @@ from forensics.replay import ranks
 from forensics.replay.batch_store import BatchStore
 from forensics.replay.errors import NotDone, ReplayError
 from forensics.replay.knobs import AS_RUN, Knobs, StepResult, turn
-from forensics.replay.loaded_model import load_weights, restore_optimizer, usual_optimizer
+from forensics.replay.loader import Loader, built_model
 from forensics.replay.loss_scale import START as SCALE_START
 from forensics.replay.loss_scale import LossScale
 from forensics.replay.numerics import precision_of
@@ -27,7 +27,7 @@ from forensics.replay.plan import ReplayPlan, Start
 from forensics.replay.rates import Rates
 from forensics.replay.snapshot import Snapshot
 from forensics.replay.spec import ReplaySpec
-from forensics.replay.stored_state import StoredState, read_state
+from forensics.replay.stored_state import StoredState
 from forensics.replay_facts import LoadCheck, Trajectory
 
 
@@ -40,13 +40,14 @@ class Session:
     device: torch.device
     deadline: float
     """`time.monotonic` at which the budget ends."""
+    loads: dict[str, LoadCheck] = field(default_factory=dict)
+    """How each checkpoint that was loaded fits the model, by its path."""
     model: nn.Module = field(init=False)
     _wrapped: nn.Module = field(init=False)
     """What the user's loss is given: the model, under torchrun inside DDP."""
     optimizer: torch.optim.Optimizer = field(init=False)
     batches: BatchStore = field(init=False)
     rates: Rates = field(init=False)
-    loads: dict[str, LoadCheck] = field(default_factory=dict)
     next_step: int = 0
     """First step replayed from the main checkpoint; set by the alignment."""
     alignment: str = ""
@@ -58,26 +59,23 @@ class Session:
     """Step of the suspect batch; the comparison narrows it down where the log has gaps."""
     as_run: Trajectory | None = None
     """The stretch with the run's own settings, once it was replayed."""
+    _loader: Loader = field(init=False)
     _main: Snapshot = field(init=False)
     _scaler: LossScale | None = None
 
     def __post_init__(self) -> None:
         torch.manual_seed(self.plan.settings.seed or 0)
-        self.model = self.spec.build_model()
-        if not isinstance(self.model, nn.Module):
-            raise ReplayError(
-                f"{self.spec.place('build_model')} returned {type(self.model).__name__}, "
-                "not a torch.nn.Module"
-            )
+        self.model = built_model(self.spec)
+        self._loader = Loader(self.spec, self.plan.folder, self.model, self.loads)
         self.batches = BatchStore(self.spec, self.device)
         self.suspect = self.plan.suspect_step
         self.start = self.plan.before
-        stored = self._load(self.start) if self.start is not None else None
+        stored = self._loader.load(self.start, sound=True) if self.start is not None else None
         self.model.to(self.device).train()
         self._wrapped = ranks.wrapped(self.model)
-        self.optimizer = self._optimizer(stored)
+        self.optimizer = self._loader.optimizer(stored, self.plan.settings)
         if stored is not None and self.start is not None:
-            self._restore(stored, self.start)
+            self.updates = self._loader.restore(self.optimizer, stored, self.start)
         self.rates = Rates.of(self.plan, self.optimizer, loaded=stored is not None)
         self.next_step = 1 if self.spec.first_step is None else self.spec.first_step
         self._main = self._taken(stored)
@@ -100,47 +98,7 @@ class Session:
             return next((s for s in steps if s != self.suspect), steps[0])
         return self.next_step if self.next_step != self.suspect else self.next_step + 1
 
-    # -- loading -----------------------------------------------------------------------------
-
-    def _load(self, start: Start) -> StoredState:
-        state = read_state(self.plan.folder / start.path)
-        check = load_weights(self.model, state.weights, start)
-        self.loads[start.path] = check
-        if not check.fits:
-            wrong = [*check.missing[:3], *check.mismatched[:3]]
-            raise ReplayError(
-                f"{start.path}: it does not fit the model of {self.spec.source}: {'; '.join(wrong)}"
-            )
-        broken = [n for n, t in self.model.state_dict().items() if not _all_finite(t)]
-        if broken and start is self.start:
-            raise ReplayError(f"{start.path}: {broken[0]} is not finite; nothing starts from there")
-        return state
-
-    def _optimizer(self, stored: StoredState | None) -> torch.optim.Optimizer:
-        if self.spec.build_optimizer is not None:
-            return self.spec.build_optimizer(self.model)
-        saved = stored.optimizer if stored is not None else None
-        return usual_optimizer(self.model, self.plan.settings, saved)
-
-    def _restore(self, stored: StoredState, start: Start) -> None:
-        path = self.plan.folder / start.path
-        trouble: str | None
-        if self.spec.load_checkpoint is not None:
-            self.spec.load_checkpoint(self.model, self.optimizer, str(path))
-            trouble = None
-        else:
-            trouble = restore_optimizer(self.optimizer, stored)
-        check = self.loads[start.path]
-        kept = bool(self.optimizer.state)
-        self.loads[start.path] = LoadCheck(
-            **{
-                **vars(check),
-                "optimizer": None if not trouble and not kept else not trouble,
-                "optimizer_trouble": trouble or "",
-            }
-        )
-        counters = [float(s["step"]) for s in self.optimizer.state.values() if "step" in s]
-        self.updates = int(max(counters)) if counters else None
+    # -- state -------------------------------------------------------------------------------
 
     def _taken(self, stored: StoredState | None) -> Snapshot:
         scaler = stored.scaler if stored is not None else None
@@ -150,8 +108,6 @@ class Session:
         scale = float(saved or usual) if fp16 else None
         rng = stored.rng if stored is not None else None
         return Snapshot.take(self.model, self.optimizer, scale, rng)
-
-    # -- state -------------------------------------------------------------------------------
 
     def begin(self, knobs: Knobs = AS_RUN, seed: int | None = None) -> None:
         """Put everything back as the checkpoint holds it, the knobs' settings applied."""
@@ -170,7 +126,7 @@ class Session:
         """The weights of another checkpoint for a while; the main ones come back after it."""
         self.begin()
         try:
-            self._load(start)
+            self._loader.load(start)
             yield
         finally:
             self.begin()
@@ -262,10 +218,6 @@ class Session:
         """Raises NotDone when the budget is spent."""
         if self.time_left() <= 0:
             raise NotDone(f"the budget of {self.plan.budget:g} s was spent (--budget)")
-
-
-def _all_finite(tensor: torch.Tensor) -> bool:
-    return not tensor.is_floating_point() or bool(torch.isfinite(tensor).all())
 
 
 def _ramp(warmup: int, since: int) -> float:
