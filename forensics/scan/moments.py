@@ -1,42 +1,24 @@
 """Chooses checkpoints of a run, measures each and compares neighbours."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from forensics.checkpoint_facts import (
-    CheckpointFacts,
-    CheckpointPair,
-    CheckpointSurvey,
-    ReplicaFacts,
-    UpdateFit,
-    WeightFacts,
-)
-from forensics.checkpoints import Opened, Role, StoredTensor, open_found
+from forensics.checkpoint_facts import CheckpointSurvey, ReplicaFacts
+from forensics.checkpoints import Opened, open_found
 from forensics.errors import UnreadableFile
 from forensics.found import FoundCheckpoint
 from forensics.scan import _moments_replicas as replicas
-from forensics.scan._moments_adam import EXACT, moment_facts
-from forensics.scan._moments_pairs import moment_change, weight_change
-from forensics.scan._moments_state import Betas, adam_settings, is_adam_like, state_facts
-from forensics.scan._moments_step import update_fit
-from forensics.scan._moments_values import BLOCK, is_readable
-from forensics.scan._moments_weights import weight_facts
+from forensics.scan._moments_chosen import most_of
+from forensics.scan._moments_compared import compared
+from forensics.scan._moments_measured import checkpoint_facts
+from forensics.scan._moments_state import Betas
 from forensics.scan.engine import Progress, no_progress, processors
 from forensics.scan.series import ScanMode
 
-BUDGET = 1 << 23
-"""Elements of each role read of one checkpoint; beyond, evenly spaced stretches stand for all."""
 MOST = 12
 """Checkpoints that are looked at where all are scanned."""
-_COPY = re.compile(r"(?:^|[._/])(?:\w*ema|ema\w*|shadow|teacher|target\w*)[._/]", re.IGNORECASE)
-"""Averages of the weights and networks that follow another: no optimizer updates these."""
-_STATISTIC = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")
-
-
-_Measured = tuple[tuple[FoundCheckpoint, Opened], CheckpointFacts]
 
 
 def survey(
@@ -78,9 +60,9 @@ def survey(
     if not opened:
         return None
     with ThreadPoolExecutor(processors()) as pool:
-        facts = tuple(pool.map(lambda it: _facts(it[0], it[1], betas, progress), opened))
+        facts = tuple(pool.map(lambda it: checkpoint_facts(it[0], it[1], betas, progress), opened))
         both = list(zip(opened, facts, strict=True))
-        pairs = tuple(pool.map(lambda a, b: _pair(a, b, betas, progress), both, both[1:]))
+        pairs = tuple(pool.map(lambda a, b: compared(a, b, betas, progress), both, both[1:]))
     return CheckpointSurvey(facts, pairs, tuple(copies))
 
 
@@ -116,140 +98,11 @@ def _open(root: Path, save: Sequence[FoundCheckpoint]) -> dict[str, Opened]:
     return opened
 
 
-def _most(tensors: Sequence[StoredTensor]) -> int:
-    """Elements of one tensor to read, so that all together keep to the budget."""
-    if sum(tensor.size for tensor in tensors) <= BUDGET:
-        return BUDGET
-    return max(2 * BLOCK, BUDGET // len(tensors))
-
-
-def _by_name(opened: Opened, *roles: Role) -> dict[str, StoredTensor]:
-    """Readable tensors of the model, tied ones once, of several ranks the first."""
-    seen: set[str] = set()
-    named: dict[str, StoredTensor] = {}
-    for tensor in opened.tensors:
-        fresh = tensor.name not in named and (not tensor.storage or tensor.storage not in seen)
-        own = tensor.role in roles and not _COPY.search(tensor.name)
-        if own and fresh and tensor.size and is_readable(tensor):
-            named[tensor.name] = tensor
-            seen.add(tensor.storage)
-    return named
-
-
-def _facts(
-    found: FoundCheckpoint, opened: Opened, betas: Betas | None, progress: Progress
-) -> CheckpointFacts:
-    state = state_facts(opened.state)
-    params = _by_name(opened, Role.PARAM)
-    statistics = _by_name(opened, Role.BUFFER, Role.PARAM)
-    watched = params | {n: t for n, t in statistics.items() if _STATISTIC.search(n)}
-    most, weights = _most(list(watched.values())), list[WeightFacts]()
-    for tensor in watched.values():
-        with suppress(UnreadableFile):
-            weights.append(weight_facts(tensor, most))
-            progress(weights[-1].read * tensor.dtype.size)
-    first, second = _by_name(opened, Role.EXP_AVG), _by_name(opened, Role.EXP_AVG_SQ)
-    most, moments = _most(list(second.values())), []
-    for name, v in second.items() if is_adam_like(opened.state) else ():
-        if name in first and first[name].shape == v.shape:
-            own = adam_settings(state, opened.state.optimizer_steps.get(name), betas)
-            with suppress(UnreadableFile):
-                moments.append(moment_facts(first[name], v, own, most))
-                progress(2 * moments[-1].read * v.dtype.size)
-    trained = frozenset(first) | frozenset(second) | frozenset(opened.state.optimizer_steps)
-    size = sum(t.size for t in params.values())
-    return CheckpointFacts(
-        checkpoint=found.path,
-        step=found.step,
-        state=state,
-        weights=tuple(weights),
-        moments=tuple(moments),
-        trained=trained,
-        optimizer=bool(trained or opened.state.param_groups),
-        masters=any(t.role is Role.MASTER for t in opened.tensors),
-        narrow=sum(t.size for t in params.values() if t.dtype.size <= 2) > size / 2,
-    )
-
-
 def _replicas(found: FoundCheckpoint, opened: Mapping[str, Opened]) -> list[ReplicaFacts]:
     first = next(iter(opened.values()))
     copies = replicas.beside(opened) if len(opened) > 1 else replicas.inside(first)
     with suppress(UnreadableFile):
-        most = _most([t for held in copies.values() for t in held.values()] or first.tensors)
+        most = most_of([t for held in copies.values() for t in held.values()] or first.tensors)
         facts = replicas.compare(found.path, found.step, copies, most)
         return [] if facts is None else [facts]
     return []
-
-
-def _pair(
-    first: _Measured, second: _Measured, betas: Betas | None, progress: Progress
-) -> CheckpointPair:
-    (earlier, before), (later, after) = first, second
-    steps = (later[0].step or 0) - (earlier[0].step or 0)
-    old, new = _by_name(earlier[1], Role.PARAM), _by_name(later[1], Role.PARAM)
-    most, weights = _most(list(new.values())), []
-    for a, b in _alike(old, new):
-        with suppress(UnreadableFile):
-            weights.append(weight_change(a, b, most))
-            progress(2 * weights[-1].read * a.dtype.size)
-    old, new = _by_name(earlier[1], Role.EXP_AVG_SQ), _by_name(later[1], Role.EXP_AVG_SQ)
-    most, moments = _most(list(new.values())), []
-    beta2 = {b[1] for b in (*before.state.betas, *after.state.betas)} or set((betas or ())[1:])
-    both_adam = is_adam_like(earlier[1].state) and is_adam_like(later[1].state)
-    if len(beta2) == 1 and both_adam:
-        for a, b in _alike(old, new):
-            counted = _counted(earlier[1], later[1], b.name, steps)
-            if a.dtype in EXACT and counted is not None:
-                with suppress(UnreadableFile):
-                    moments.append(moment_change(a, b, min(beta2), counted, most))
-                    progress(2 * moments[-1].compared * a.dtype.size)
-    trained = before.trained | after.trained
-    return CheckpointPair(
-        before.checkpoint,
-        after.checkpoint,
-        steps,
-        tuple(weights),
-        tuple(moments),
-        trained,
-        tuple(_updates(earlier[1], later[1], after, betas, progress)) if steps == 1 else (),
-    )
-
-
-def _updates(
-    earlier: Opened, later: Opened, after: CheckpointFacts, betas: Betas | None, progress: Progress
-) -> Iterator[UpdateFit]:
-    """The single step between the two, of every tensor that is kept in full and was updated."""
-    if not is_adam_like(later.state):
-        return
-    first, second = _by_name(later, Role.EXP_AVG), _by_name(later, Role.EXP_AVG_SQ)
-    both = _alike(_by_name(earlier, Role.PARAM), _by_name(later, Role.PARAM))
-    kept = [
-        (a, b)
-        for a, b in both
-        if b.name in first
-        and b.name in second
-        and {t.dtype for t in (a, b, first[b.name], second[b.name])} <= EXACT
-        and first[b.name].shape == second[b.name].shape == b.shape
-        and _counted(earlier, later, b.name, 1) == 1
-    ]
-    most = _most([b for _, b in kept])
-    for a, b in kept:
-        own = adam_settings(after.state, later.state.optimizer_steps.get(b.name), betas)
-        with suppress(UnreadableFile):
-            fit = update_fit(a, b, (first[b.name], second[b.name]), own, most)
-            progress(4 * fit.read * b.dtype.size)
-            yield fit
-
-
-def _alike(
-    old: Mapping[str, StoredTensor], new: Mapping[str, StoredTensor]
-) -> list[tuple[StoredTensor, StoredTensor]]:
-    both = [(old[name], tensor) for name, tensor in new.items() if name in old]
-    return [(a, b) for a, b in both if a.dtype is b.dtype and a.shape == b.shape]
-
-
-def _counted(earlier: Opened, later: Opened, name: str, steps: int) -> float | None:
-    """Updates of a parameter between the two; None where its counter went back."""
-    a, b = earlier.state.optimizer_steps.get(name), later.state.optimizer_steps.get(name)
-    counted = float(steps) if a is None or b is None else b - a
-    return counted if counted > 0 and steps > 0 else None
