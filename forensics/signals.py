@@ -63,8 +63,14 @@ _TRAIN = (
 _EVAL = r"(?:eval|val|valid|validation|test|dev|validation_metrics|evaluation)"
 _LOSS = (
     r"(?:loss|total_loss|lm_loss|ce_loss|crossentropyloss|cross_entropy(?:_loss)?|xent|nll(?:_loss)?|"
-    r"ctc_loss|mse(?:_loss)?|l1_loss|mae_loss|bce(?:_loss)?|kl_loss|objective|cost|pretrain_loss|sft_loss|lossf)"
+    r"ctc_loss|mse(?:_loss)?|mean_squared_error|l1_loss|mae_loss|bce(?:_loss)?|kl_loss|objective|cost|pretrain_loss|"
+    r"sft_loss|lossf)"
 )
+_DISTANCE = (
+    r"(?:rmse|mae|mape|smape|msle|rmsle|mean_absolute(?:_percentage)?_error|"
+    r"root_mean_squared?_error|mean_squared_logarithmic_error)"
+)
+"""How far predictions lie from what they should be: where nothing else is, the loss itself."""
 _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (
         r".*_vs_(?:samples|tokens|steps|gradient_steps)|hp_metric|total_flos|.*runtime|eta(?:_seconds)?|wall|gb_free|"
@@ -159,11 +165,11 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     # validation quantities; several data sets: eval_<set>_loss
     (
         rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|pixacc|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
-        rf"iou|dice|ssim|psnr|r2|precision.*|recall.*|exact_match|em|mcc|pearson.*|spearman.*)",
+        rf"iou|dice|ssim|psnr|r2|precision.*|recall.*|exact_match|em|mcc|pearson.*|spearman.*)(?:_epoch)?",
         Signal.EVAL_ACCURACY,
     ),
     (
-        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb|bpc|rmse|fid|loss_ppl)|"
+        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb|bpc|{_DISTANCE}|fid|loss_ppl)|"
         r"(?:lm_loss_validation/)?lm_loss_validation_ppl|lm_loss_ppl",
         Signal.EVAL_ERROR,
     ),
@@ -181,7 +187,10 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         rf"epoch_(?:\w+_)?accuracy|{_TRAIN}(?:/|_)(?:bleu|ssim|f1|auc|acc.*)",
         Signal.TRAIN_ACCURACY,
     ),
-    (rf"(?:{_TRAIN}[/_])?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb)", Signal.TRAIN_ERROR),
+    (
+        rf"(?:{_TRAIN}[/_])?(?:wer|cer|ppl|perplexity|err(?:or)?(?:_rate)?|bpb|{_DISTANCE})(?:_epoch)?",
+        Signal.TRAIN_ERROR,
+    ),
     (
         rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss|"
         rf"(?:{_TRAIN}[/_])?{_LOSS}_\((?:avg|run_mean|epoch_mean)\)",
@@ -206,11 +215,54 @@ def _compiled() -> tuple[tuple[re.Pattern[str], Signal], ...]:
 @lru_cache(maxsize=8192)
 def classify(tag: str) -> Signal:
     """Map a raw tag to the quantity it most likely is, by its name alone."""
-    name = normalise(tag)
+    name = without_unit(normalise(tag))
     for pattern, signal in _compiled():
         if pattern.fullmatch(name):
             return signal
     return Signal.OTHER
+
+
+_SI = r"[kmgtnuµ]?(?:wh?|v|a|ev|hz|pa|j|g|l|mol|bar|px|m|s|b)"
+_UNITS = (
+    rf"(?:{_SI}|deg_?[cfk]?|[cfk]|pct|percent|%|usd|eur|gbp|db|px|pixels?|mph|kmh|kn|kts|kcal|hartree|bohr|"
+    r"ang(?:strom)?|pp[mb]|mmhg|years?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|cm|inch|ft|mgdl)"
+)
+_POWER = r"(?:[\^*]{0,2}[23²³])?"
+_MEASURED_IN = re.compile(
+    rf"(?P<name>(?:.*[/_])?(?:mse|{_DISTANCE}))_(?!\w$){_UNITS}{_POWER}(?:_per_{_UNITS}{_POWER})?|"
+    rf"(?P<bracketed>(?:.*[/_])?(?:mse|loss|error|{_DISTANCE}))_?"
+    rf"[\[(]{_UNITS}{_POWER}(?:(?:_per_|/){_UNITS}{_POWER})?[\])]"
+)
+
+
+def without_unit(name: str) -> str:
+    """Take the unit off a normalised name: ``val_mse_mw2`` and ``val_mse_[mw^2]`` -> ``val_mse``.
+
+    Without brackets only an error has a unit, of two letters or more: ``loss_g`` is a generator's,
+    ``mse_x`` a coordinate's.
+    """
+    found = _MEASURED_IN.fullmatch(name)
+    return (found["name"] or found["bracketed"]).rstrip("_") if found else name
+
+
+_METRIC = re.compile(
+    r"(?:.*[^a-z])?(?:[lm]ae|l1|mse|mean_squared_error|bce|ce|kl|nll|ctc|xent|cross_?entropy(?:loss)?|"
+    rf"reconstruction|recon|{_DISTANCE})(?:_loss)?(?:[^a-z].*)?"
+)
+
+
+def names_measure(tag: str) -> bool:
+    """True for a loss named after what it measures (``mse``, ``nll_loss``), not just as the loss.
+
+    Where the plain loss is logged beside it, it is a metric or a part of that loss.
+    """
+    return _METRIC.fullmatch(normalise(tag)) is not None
+
+
+def names_distance(tag: str) -> bool:
+    """True for an error that may itself be the loss: ``val_rmse_MW``, ``train/mae``."""
+    name = without_unit(normalise(tag))
+    return re.search(rf"(?:^|[^a-z]){_DISTANCE}(?:$|[^a-z])", name) is not None
 
 
 LOWER_IS_BETTER = frozenset(

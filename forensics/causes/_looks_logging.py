@@ -10,7 +10,7 @@ from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import Ending, EpisodeKind, Outcome
 from forensics.medians import median
 from forensics.run import Values
-from forensics.signals import Signal
+from forensics.signals import Signal, names_distance
 
 _PERPLEXITY_CAP = float(np.exp(20.0))
 """Megatron prints exp(min(loss, 20))."""
@@ -79,8 +79,9 @@ def _to_bf16(value: Values) -> Values:
 def perplexity_capped(case: Case) -> Seen:
     """The largest perplexity is a cap of the logger, reached again and again."""
     for signal in (Signal.TRAIN_ERROR, Signal.EVAL_ERROR):
-        found = facts.points(case.track(signal))
-        if found is None or len(found) < 3:
+        track = case.track(signal)
+        found = facts.points(track)
+        if track is None or found is None or len(found) < 3 or names_distance(track.tag):
             continue
         top = float(found.value.max())
         times_reached = int(np.sum(found.value == top))

@@ -17,7 +17,7 @@ from forensics.loading.places import (
     without_rank,
 )
 from forensics.run import Series
-from forensics.signals import Signal, classify, normalise
+from forensics.signals import Signal, classify, names_measure, normalise
 
 _TRAINING_LOSS = (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)
 _DIVIDED = (
@@ -52,7 +52,11 @@ class Strand:
         """The training loss by which the strand is compared, '' where it logged none."""
         losses = [s for s in self.series if classify(s.tag) in _TRAINING_LOSS and len(s.step)]
         order = {Signal.TRAIN_LOSS: 1, Signal.TRAIN_LOSS_EPOCH: 0}
-        best = max(losses, key=lambda s: (order[classify(s.tag)], len(s.step)), default=None)
+        best = max(
+            losses,
+            key=lambda s: (order[classify(s.tag)], not names_measure(s.tag), len(s.step)),
+            default=None,
+        )
         return normalise(best.tag) if best else ""
 
     @cached_property

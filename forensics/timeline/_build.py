@@ -1,7 +1,7 @@
 """Builds the timeline: one track per quantity, chosen among everything that was logged."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,19 +9,16 @@ from forensics.run import Axis, Run, Series
 from forensics.signals import Signal
 from forensics.timeline._attempts import Resolved, resolve, untouched
 from forensics.timeline._axes import on_common_axis
+from forensics.timeline._choice import fitness, stand_in, without_measures
 from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
-COVERAGE = 0.5
-"""Of several series of one quantity, only those that span at least half of the longest compete."""
-LEAST_SHARE = 0.1
-"""Nor do those with fewer points than this share of the fullest: an evaluation on training data."""
 MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR)
 
 
 def build(run: Run) -> Timeline:
     """Resolve a run's series into a timeline; an empty run gives an empty one."""
     series, axis = on_common_axis(run.series)
-    groups = _by_signal_and_tag(series)
+    groups = without_measures(_by_signal_and_tag(series))
     tracks: dict[Signal, Track] = {}
     others: list[Track] = []
     superseded: list[Track] = []
@@ -29,7 +26,7 @@ def build(run: Run) -> Timeline:
     for signal, candidates in groups.items():
         joined = [_join(signal, parts) for parts in candidates.values()]
         rivals = [j[0] for j in joined]
-        best = max(joined, key=lambda j: _fitness(j[0], rivals))
+        best = max(joined, key=lambda j: fitness(j[0], rivals))
         main, lost, parts, resolved = best
         superseded += lost
         others += [t for t in rivals if t is not main]
@@ -38,7 +35,7 @@ def build(run: Run) -> Timeline:
             continue
         tracks[signal] = main
         seams[signal] = (parts, resolved)
-    _stand_in(tracks)
+    stand_in(tracks)
     return _assemble(tracks, others, superseded, seams, axis)
 
 
@@ -84,30 +81,6 @@ def _walls(parts: list[Series]) -> np.ndarray | None:
         return None
     unknown = [np.full(len(p.step), np.nan) if p.wall_time is None else p.wall_time for p in parts]
     return np.concatenate(unknown)
-
-
-def _fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, int, int]:
-    """Is no mere sample, spans enough of the run, has the most points, has the plainest name."""
-    full = [r for r in rivals if len(r) >= LEAST_SHARE * max(len(r) for r in rivals)]
-    longest = max(int(r.step[-1] - r.step[0]) for r in full)
-    spans = int(track.step[-1] - track.step[0]) >= COVERAGE * longest
-    return any(track is r for r in full), spans, len(track), -len(track.tag)
-
-
-def _stand_in(tracks: dict[Signal, Track]) -> None:
-    """Let the epoch mean stand for the training loss where nothing finer was logged."""
-    epoch = tracks.get(Signal.TRAIN_LOSS_EPOCH)
-    if epoch is not None and Signal.TRAIN_LOSS not in tracks and len(epoch) > 1:
-        tracks[Signal.TRAIN_LOSS] = Track(
-            Signal.TRAIN_LOSS,
-            epoch.tag,
-            epoch.source,
-            epoch.step,
-            epoch.value,
-            epoch.wall_time,
-            epoch.axis,
-            epoch.digits,
-        )
 
 
 def _assemble(

@@ -1,0 +1,61 @@
+"""Which of several series of one quantity stands for it, and what stands in for one that is absent.
+
+A run logs its loss and, beside it, what Keras calls metrics: ``loss`` may be a cosine and ``mse``
+a square. Only the first is what was trained. Where nothing is called the loss, the metric is it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from forensics.run import Series
+from forensics.signals import Signal, names_distance, names_measure
+from forensics.timeline._values import Track
+
+COVERAGE = 0.5
+"""Of several series of one quantity, only those that span at least half of the longest compete."""
+LEAST_SHARE = 0.1
+"""Nor do those with fewer points than this share of the fullest: an evaluation on training data."""
+AS_FULL = 0.5
+"""A loss with this share of a metric's points makes the metric a quantity of its own."""
+
+Tagged = dict[str, list[Series]]
+_LOSSES = (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH, Signal.EVAL_LOSS)
+
+
+def without_measures(groups: Mapping[Signal, Tagged]) -> dict[Signal, Tagged]:
+    """Series by quantity and tag, with metrics that lie beside the loss among the components."""
+    kept = {signal: dict(tagged) for signal, tagged in groups.items()}
+    for signal in _LOSSES:
+        tagged = kept.get(signal, {})
+        plain = max((_points(p) for t, p in tagged.items() if not names_measure(t)), default=0)
+        for tag in [t for t in tagged if names_measure(t)]:
+            if plain and plain >= AS_FULL * _points(tagged[tag]):
+                kept.setdefault(Signal.LOSS_COMPONENT, {})[tag] = tagged.pop(tag)
+    return kept
+
+
+def _points(parts: Sequence[Series]) -> int:
+    return sum(len(part.step) for part in parts)
+
+
+def fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, int, int]:
+    """Is no mere sample, spans enough of the run, has the most points, has the plainest name."""
+    full = [r for r in rivals if len(r) >= LEAST_SHARE * max(len(r) for r in rivals)]
+    longest = max(int(r.step[-1] - r.step[0]) for r in full)
+    spans = int(track.step[-1] - track.step[0]) >= COVERAGE * longest
+    return any(track is r for r in full), spans, len(track), -len(track.tag)
+
+
+def stand_in(tracks: dict[Signal, Track]) -> None:
+    """Give a run without a loss the next best: the epoch mean, else the error it was trained on."""
+    epoch = tracks.get(Signal.TRAIN_LOSS_EPOCH)
+    if epoch is not None and Signal.TRAIN_LOSS not in tracks and len(epoch) > 1:
+        tracks[Signal.TRAIN_LOSS] = replace(epoch, signal=Signal.TRAIN_LOSS)
+    for loss, error in (
+        (Signal.TRAIN_LOSS, Signal.TRAIN_ERROR),
+        (Signal.EVAL_LOSS, Signal.EVAL_ERROR),
+    ):
+        other = tracks.get(error)
+        if other is None or loss in tracks or len(other) < 2 or not names_distance(other.tag):
+            continue
+        tracks[loss] = replace(other, signal=loss)
