@@ -8,8 +8,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from forensics.detectors._band import Band
 from forensics.detectors._robust import noise
-from forensics.detectors._trigger import Band
 from forensics.medians import median, row_medians
 from forensics.run import Values
 

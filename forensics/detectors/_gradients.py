@@ -5,9 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from forensics.detectors._band import Band, band
 from forensics.detectors._early import judge_early
 from forensics.detectors._robust import finite_part
-from forensics.detectors._trigger import Band, Excursion, band, excursions
+from forensics.detectors._trigger import Excursion, excursions
 from forensics.run import Steps, Values
 from forensics.timeline import Track
 

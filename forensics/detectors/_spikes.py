@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from forensics.detectors._band import Band, band
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._early import RECENT, judge_early, judge_fall
 from forensics.detectors._movers import first_mover
 from forensics.detectors._robust import noise, stretches
-from forensics.detectors._trigger import Band, Excursion, band, excursions
+from forensics.detectors._trigger import Excursion, excursions
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.medians import median
 from forensics.run import Steps, Values

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from forensics.detectors._trigger import LONG, band, excursions
+from forensics.detectors._band import LONG, band
+from forensics.detectors._trigger import excursions
 from tests import naive, synth
 
 ARGS = {"k": 7.0, "window": 64, "history": 32, "floor": 0.005}
