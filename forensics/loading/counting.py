@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics.loading.curves import shared
+from forensics.loading.places import is_above
 from forensics.loading.rounding import agreement
 from forensics.loading.strands import Strand
 from forensics.run import Axis, Series, Steps, Values
@@ -41,10 +42,11 @@ def _renumbered(strand: Strand, strands: Sequence[Strand]) -> Strand:
     if epochs is None:
         return strand
     for other in strands:
-        scale = _scale_of(other) if other.place.home == strand.place.home else None
+        home, elsewhere = strand.place.home, other.place.home
+        scale = _scale_of(other) if is_above(home, elsewhere) else None
         if scale is not None:
             moved = _moved(strand, epochs, _positions(epochs.value, scale), Axis.STEP)
-            if _is_confirmed(moved, other):
+            if _is_confirmed(moved, other, needed=home != elsewhere):
                 return moved
     own = _own_scale(epochs.value)
     return (
@@ -111,9 +113,11 @@ def _moved(strand: Strand, epochs: Series, steps: Steps, axis: Axis) -> Strand:
     return replace(strand, series=tuple(move(series) for series in strand.series))
 
 
-def _is_confirmed(moved: Strand, other: Strand) -> bool:
-    """True where the losses agree at the common steps, or have none in common."""
+def _is_confirmed(moved: Strand, other: Strand, *, needed: bool) -> bool:
+    """True where the losses agree at the common steps; unless ``needed``, also without any."""
     if moved.curve is None or other.curve is None:
-        return True
+        return not needed
     _, a, b = shared(moved.curve, other.curve)
-    return len(a) == 0 or float(np.mean(agreement(a, b))) >= CONFIRMED
+    if len(a) == 0:
+        return not needed
+    return float(np.mean(agreement(a, b))) >= CONFIRMED

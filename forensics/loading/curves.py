@@ -96,7 +96,7 @@ def agree(one: Curve, other: Curve) -> bool:
         return False
     steps, a, b = shared(one, other)
     enough = len(steps) >= min(MIN_SHARED, len(one.step), len(other.step)) > 0
-    return enough and float(np.mean(agreement(a, b))) >= AGREEING
+    return enough and float(np.mean(agreement(a, b, one_run=True))) >= AGREEING
 
 
 def fork_step(one: Curve, other: Curve) -> int:

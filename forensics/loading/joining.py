@@ -101,6 +101,9 @@ def by_order(counted: Pieces, rows: Pieces) -> Pieces | None:
     same = agreement(values[:n], other.value[:n])
     if np.mean(same) < AGREEING or len(np.unique(values[: min(n, 100)])) < 3:
         return None
+    moved = (np.diff(values[:n]) != 0) | (np.diff(other.value[:n]) != 0)
+    if np.mean(same[1:][moved]) < AGREEING:
+        return None  # a rate that mostly stands still agrees with itself at any distance
     beyond = np.arange(1, len(other.step) - n + 1) * int(np.median(np.diff(steps)))
     step = np.concatenate([steps[:n], steps[n - 1] + beyond]).astype(np.int64)
     return [replace(other, step=step, axis=counted[-1].axis)]

@@ -10,24 +10,41 @@ from forensics.run import Values
 RELATIVE = 1e-6
 """What TensorBoard stored as float32 agrees this far with what was logged."""
 COARSE = 0.05
-"""A rounding unit beyond this share of the range tells nothing."""
+"""A rounding unit beyond this share of the range tells nothing, but for ``_rounded_copy``."""
+_MIN_POINTS, _MIN_LEVELS = 8, 4
+"""So many points at so many printed values are not all rounded alike by chance."""
 _SAMPLE = 512
+_HALF = 0.5001  # what was rounded lies within half a unit, and what floats add
 _DECIMALS, _DIGITS = range(1, 7), range(2, 7)
 
 
 @np.errstate(all="ignore")
-def agreement(one: Values, other: Values) -> NDArray[np.bool_]:
-    """Where two arrays of shape (n,) say the same, within float32 or the rounding of either."""
+def agreement(one: Values, other: Values, *, one_run: bool = False) -> NDArray[np.bool_]:
+    """Where two arrays of shape (n,) say the same, within float32 or the rounding of either.
+
+    Args:
+        one: As logged.
+        other: As logged.
+        one_run: That both are of one run is known: a rounding too coarse to tell runs apart
+            still tells whether they say the same.
+    """
     best = _within(one, other, RELATIVE * np.maximum(np.abs(one), np.abs(other)))
     if best.all():
         return best
     both = np.concatenate([one, other])
     spread = float(np.ptp(both[np.isfinite(both)])) if np.isfinite(both).any() else 0.0
     for unit in (*_units(one), *_units(other)):
-        if float(np.max(unit)) <= COARSE * spread:
-            here = _within(one, other, unit)
+        fine = float(np.max(unit)) <= COARSE * spread
+        here = _within(one, other, unit if fine else _HALF * unit)
+        if fine or one_run or _rounded_copy(one, other, here):
             best = here if np.count_nonzero(here) > np.count_nonzero(best) else best
     return best
+
+
+def _rounded_copy(one: Values, other: Values, same: NDArray[np.bool_]) -> bool:
+    """True where one curve is the other, rounded, at every point, and neither stands still."""
+    levels = min(len(np.unique(one)), len(np.unique(other)))
+    return bool(same.all()) and len(same) >= _MIN_POINTS and levels >= _MIN_LEVELS
 
 
 @np.errstate(all="ignore")

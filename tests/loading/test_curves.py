@@ -95,3 +95,25 @@ def test_agreement_holds_for_itself_and_never_fails(values, decimals):
     assert agreement(array, array[::-1]).shape == array.shape
     with np.errstate(all="ignore"):
         assert np.isfinite(coarseness(np.round(array, decimals)))
+
+
+def test_few_levels_or_a_miss_do_not_make_a_coarse_copy():
+    flat = curve(STEPS, 1.386 + 0.0001 * np.arange(10))
+    assert relate(flat, curve(STEPS, np.round(flat.value, 3))) is Relation.DIFFERENT
+    steps = np.arange(30)
+    near = 1.385 + 0.004 * np.sin(steps)
+    off = np.round(near + np.where(steps % 4, 0.0, 0.0011), 3)
+    assert relate(curve(steps, near), curve(steps, off)) is Relation.DIFFERENT
+
+
+def test_a_copy_rounded_coarsely_at_every_point_is_a_copy():
+    steps = np.arange(30)
+    near = 1.385 + 0.004 * np.sin(steps)
+    assert relate(curve(steps, near), curve(steps, np.round(near, 3))) is Relation.COPY
+
+
+def test_of_one_run_a_constant_and_its_rounding_agree():
+    exact, printed = np.full(3, 1.38701034), np.full(3, 1.387)
+    assert not agreement(exact, printed).any()
+    assert agreement(exact, printed, one_run=True).all()
+    assert not agreement(exact, np.full(3, 1.388), one_run=True).any()

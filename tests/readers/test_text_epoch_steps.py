@@ -120,7 +120,9 @@ def test_the_summary_at_the_end_is_not_logged_at_a_step(tmp_path: Path) -> None:
 
 def test_a_summary_that_does_not_agree_with_the_epochs_is_not_believed(tmp_path: Path) -> None:
     uneven = "".join(row(s, 100) + "\n" for s in (3, 10, 40, 41, 90, 100))
-    end = "{'train_runtime': 9.0, 'train_steps_per_second': 200.0, 'train_loss': 2.1, 'epoch': 1.0}\n"
+    end = (
+        "{'train_runtime': 9.0, 'train_steps_per_second': 200.0, 'train_loss': 2.1, 'epoch': 1.0}\n"
+    )
     steps = shown(read(tmp_path, uneven + end))["loss"][0]
     assert steps == list(range(1, 7))
 
@@ -131,3 +133,17 @@ def test_a_summary_tells_how_many_steps_the_epochs_had(tmp_path: Path) -> None:
     (loss,) = (s for s in read(tmp_path, lines + end).series if s.tag == "loss")
     assert loss.axis is Axis.STEP
     assert loss.step.tolist() == list(range(10, 201, 10))
+
+
+def test_bars_of_files_being_saved_tell_no_steps(tmp_path: Path) -> None:
+    saving = "\rWriting model shards:   0%|          | 0/1 [00:00<?, ?it/s]\rWriting model shards: 100%|██████████| 1/1 [00:00<00:00, 410.88it/s]\n"
+    rows = [row(s, 413, quote="'", loss=f"{3 - s / 100:.4g}") + "\n" for s in range(10, 101, 10)]
+    end = "{'train_runtime': '10.0', 'train_steps_per_second': '10.0', 'train_loss': '2.5', 'epoch': '0.2421'}\n"
+    reading = read(tmp_path, "".join(r + saving for r in rows) + end)
+    steps, values = shown(reading)["loss"]
+    assert steps == list(range(10, 101, 10))
+    assert values[:2] == [2.9, 2.8]
+    without = read(tmp_path, "".join(r + saving for r in rows))
+    (loss,) = (s for s in without.series if s.tag == "loss")
+    assert loss.axis is Axis.ROW
+    assert len(loss.step) == 10

@@ -95,9 +95,19 @@ def _next_bar(
     if not timed.any():
         return 0.0, np.zeros(len(at), np.int64)
     per_epoch = float(np.median(steps[timed] / epoch[timed]))
+    if not _counts_the_rows(steps[timed], epoch[timed]):
+        return 0.0, np.zeros(len(at), np.int64)
     agrees = np.abs(steps - per_epoch * epoch) <= 1 + per_epoch * _tolerance(epoch)
     filled = np.where(good, steps, np.rint(per_epoch * epoch))
     return float(agrees[good].mean()), filled.astype(np.int64)
+
+
+def _counts_the_rows(steps: Values, epoch: Values) -> bool:
+    """False for the bar of something else (files being saved or read): it does not go on.
+
+    Rows whose epochs differ have steps that differ, as far as a bar is that of the training.
+    """
+    return len(np.unique(steps)) >= _AGREE * len(np.unique(epoch))
 
 
 def _counts(rows: Rows) -> Values:
