@@ -6,6 +6,7 @@ from functools import cache
 from typing import TypeVar
 
 from forensics.checkpoints import Discovery
+from forensics.loading.alignment import aligned
 from forensics.loading.belonging import Address, address_of, owners, sharers
 from forensics.loading.counting import counted
 from forensics.loading.grouping import Group, group
@@ -44,7 +45,7 @@ def distribute(
 
     What may be of any of several runs, and is no configuration, goes to none, with a note to all.
     """
-    strands = counted(strands_of(sources))
+    strands = aligned(counted(strands_of(sources)))
     groups = group([s for s in strands if s.curve is not None])
     unclear = _join_satellites(groups, [s for s in strands if s.curve is None])
     groups = groups or [[]]

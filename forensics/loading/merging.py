@@ -5,14 +5,14 @@ with the points that only the other has; where they do not, the weaker keeps its
 tag that says where they come from, so that the series of one tag are always attempts in a row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from forensics.loading.channels import View, views
 from forensics.loading.curves import Relation, curve_of, relate
 from forensics.loading.joining import Pieces, are_disjoint, by_order, joined
 from forensics.loading.strands import Strand
-from forensics.run import Series
+from forensics.run import Axis, Series
 from forensics.signals import Signal, classify, normalise
 
 _ONE_A_RUN = frozenset(
@@ -39,7 +39,7 @@ def _add(merged: list[View], new: View) -> None:
             pieces = [replace(piece, tag=old.tag) for piece in together]
             merged[number] = replace(old, pieces=pieces)
             return
-    taken = {view.tag for view in merged}
+    taken = {view.tag: view for view in merged}
     merged.append(new if new.tag not in taken else _renamed(new, taken))
 
 
@@ -78,8 +78,10 @@ def _in_a_row(old: View, new: View) -> Pieces | None:
     return sorted((*old.pieces, *new.pieces), key=lambda piece: int(piece.step[0]))
 
 
-def _renamed(view: View, taken: set[str]) -> View:
-    tag = f"{view.words}: {view.tag}"
+def _renamed(view: View, taken: Mapping[str, View]) -> View:
+    """The view under a tag of its own: a mean by epoch beside the same by step says so."""
+    coarser = view.pieces[0].axis is Axis.EPOCH and taken[view.tag].pieces[0].axis is not Axis.EPOCH
+    tag = f"{view.tag}_epoch" if coarser else f"{view.words}: {view.tag}"
     number = 2
     while tag in taken:
         tag, number = f"{view.words} {number}: {view.tag}", number + 1

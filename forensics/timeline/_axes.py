@@ -67,9 +67,23 @@ def _moved(
         return one
     if table is not None:
         value, step = table
+        counted = one.step - 1 if one.axis is Axis.EPOCH and _from_one(one, value) else one.step
         # An epoch's row is written when the epoch ends: the last step that still carries it.
-        position = np.searchsorted(value, one.step, side="right") - 1
+        position = np.searchsorted(value, counted, side="right") - 1
         steps = step[np.clip(position, 0, len(step) - 1)]
     else:
         steps = np.rint(one.step * (last / max(end, 1))).astype(np.int64)
     return replace(one, step=steps.astype(np.int64), axis=axis)
+
+
+def _from_one(one: Series, epochs: NDArray[np.float64]) -> bool:
+    """True where a series by epoch counts from 1 and the epochs logged by step from 0.
+
+    Args:
+        one: The series by epoch.
+        epochs: Shape (n,), the epoch of each step.
+    """
+    if epochs[0] != 0 or np.any(epochs != np.floor(epochs)) or one.step.min() < 1:
+        return False
+    every = len(one.step) > 1 and bool(np.all(np.diff(np.unique(one.step)) == 1))
+    return bool(one.step.max() > epochs[-1]) or (every and one.step.min() == 1)

@@ -75,3 +75,21 @@ def test_the_table_tells_a_logged_nan_from_a_point_that_was_not_logged(tmp_path)
         "0,1.0,0.1",
         "1,nan,",
     ]
+
+
+def _placed(epochs_by_step, epochs):
+    run = synth.run_of({"loss": np.linspace(3, 1, 100), "epoch": epochs_by_step})
+    val = Series("val_loss", np.array(epochs), np.ones(len(epochs)), "log", axis=Axis.EPOCH)
+    timeline = build(replace(run, series=(*run.series, val)))
+    return timeline.tracks[Signal.EVAL_LOSS].step.tolist()
+
+
+def test_epochs_from_1_beside_epochs_from_0_are_placed_at_their_own_ends():
+    assert _placed(np.arange(100) // 25, [1, 2, 3, 4]) == [24, 49, 74, 99]
+    assert _placed(np.arange(100) // 25, [1, 2, 3]) == [24, 49, 74]
+
+
+def test_epochs_that_are_counted_alike_are_not_moved():
+    assert _placed(1 + np.arange(100) // 25, [1, 2, 3, 4]) == [24, 49, 74, 99]
+    assert _placed(np.arange(100) // 25, [2]) == [74]
+    assert _placed(np.arange(100) / 25, [1, 2, 3]) == [25, 50, 75]
