@@ -27,15 +27,26 @@ def without_measures(groups: Mapping[Signal, Tagged]) -> dict[Signal, Tagged]:
     kept = {signal: dict(tagged) for signal, tagged in groups.items()}
     for signal in _LOSSES:
         tagged = kept.get(signal, {})
-        plain = max((_points(p) for t, p in tagged.items() if not names_measure(t)), default=0)
+        plain = [parts for tag, parts in tagged.items() if not names_measure(tag)]
         for tag in [t for t in tagged if names_measure(t)]:
-            if plain and plain >= AS_FULL * _points(tagged[tag]):
+            if any(_is_as_full(parts, tagged[tag]) for parts in plain):
                 kept.setdefault(Signal.LOSS_COMPONENT, {})[tag] = tagged.pop(tag)
     return kept
 
 
-def _points(parts: Sequence[Series]) -> int:
-    return sum(len(part.step) for part in parts)
+def _is_as_full(loss: Sequence[Series], metric: Sequence[Series]) -> bool:
+    """True where the loss was logged about as often as the metric, and over as much of the run."""
+    points = [sum(len(part.step) for part in parts) for parts in (loss, metric)]
+    spans = [_last(parts) - _first(parts) for parts in (loss, metric)]
+    return points[0] >= AS_FULL * points[1] and spans[0] >= COVERAGE * spans[1]
+
+
+def _first(parts: Sequence[Series]) -> int:
+    return min(int(part.step.min()) for part in parts)
+
+
+def _last(parts: Sequence[Series]) -> int:
+    return max(int(part.step.max()) for part in parts)
 
 
 def fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, int, int]:

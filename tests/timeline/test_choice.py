@@ -76,3 +76,9 @@ def test_an_error_rate_is_never_the_loss() -> None:
 )
 def test_a_unit_does_not_hide_what_was_measured(tag: str, signal: Signal) -> None:
     assert classify(tag) is signal
+
+
+def test_a_loss_of_the_first_steps_alone_leaves_the_metric_in_its_place() -> None:
+    start = Series("loss", np.arange(100), np.full(100, 6.9), "log")
+    whole = Series("ctc_loss", np.arange(0, 18_000, 300), np.linspace(6.9, 0.4, 60), "log")
+    assert _tag(Run(Path("run"), series=(start, whole)), Signal.TRAIN_LOSS) == "ctc_loss"
