@@ -66,6 +66,11 @@ _LOSS = (
     r"ctc_loss|mse(?:_loss)?|mean_squared_error|l1_loss|mae_loss|bce(?:_loss)?|kl_loss|objective|cost|pretrain_loss|"
     r"sft_loss|lossf)"
 )
+_OBJECTIVE = (
+    r"(?:neg(?:ative)?_?elbo|nelbo|neg(?:ative)?_log_(?:likelihood|prob)|bits(?:_per_|/)dim|bpd|free_energy|energy|"
+    r"criterion|negll)"
+)
+"""What else is minimised; the loss of a run that logs none by that name."""
 _DISTANCE = (
     r"(?:rmse|mae|mape|smape|msle|rmsle|mean_absolute(?:_percentage)?_error|"
     r"root_mean_squared?_error|mean_squared_logarithmic_error)"
@@ -76,11 +81,12 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         r".*_vs_(?:samples|tokens|steps|gradient_steps)|hp_metric|total_flos|.*runtime|eta(?:_seconds)?|wall|gb_free|"
         r"percentage|elapsed_time.*|remaining_time|data_time|data|.*num_examples|preemption_count|"
         r"(?:avg_)?(?:batch|reader)_cost|score|total_duration|accumulated_.*|_runtime|seed|step_avg|avg|train_wall|"
-        r".*(?:steps|samples|iterations)_per_second|version|sample_generation",
+        r".*(?:steps|samples|iterations)_per_second|version|sample_generation|"
+        r"time/(?:iterations|episodes|time_elapsed)",
         Signal.IGNORED,
     ),
     (
-        r"(?!(?:.*_)?(?:ms|s|secs?|time|tok\w*|it|samples|images)/(?:s|sec|batch|step|it|iter)$)"
+        r"(?!(?:.*_)?(?:ms|s|secs?|time|tok\w*|it|samples|im(?:a?ge?)?s?|frames|ex\w*)/(?:s|sec|second|batch|step|it|iter)$)"
         r"(?:.*/)?(?:_?step|global_steps?|iterations?|iters?|it|current_steps?|num_updates|updates?|"
         r"trainer/global_step|(?:total_|num_)?timesteps|global_step/max_steps|step_idx|batch_idx|batch|"
         r"(?:opt|optimizer|train|training)_steps?|training_iteration|n_iter|s)",
@@ -102,7 +108,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.GRAD_NORM_CLIPPED,
     ),
     (
-        r"(?:.*/)?(?:clip_frac(?:tion)?|clip_rate|clipped_fraction|frac_clipped)|clip",
+        r"(?!train/clip_fraction$)(?:.*/)?(?:clip_frac(?:tion)?|clip_rate|clipped_fraction|frac_clipped)|clip",
         Signal.CLIP_FRACTION,
     ),
     (
@@ -141,7 +147,8 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (r".*(?:consumed_samples|global_samples|samples_seen|num_samples|samples)", Signal.SAMPLES),
     (
         r".*(?:tok(?:en)?s?_?(?:/|per)_?s(?:ec(?:ond)?)?(?:_per_gpu)?|throughput.*|samples_per_sec(?:ond)?|tps|wps|ups|"
-        r"tflops?|mfu.*|it/s|fps|tok/s|.*samplespersec|train_speed.*|perf/.*|samples/s|images/s)",
+        r"tflops?|mfu.*|it/s|fps|tok/s|.*samplespersec|train_speed.*|perf/.*|"
+        r"(?:samples|im(?:a?ge?)?s?|frames|ex\w*)(?:/|_per_)s(?:ec(?:ond)?)?)",
         Signal.SPEED,
     ),
     (
@@ -157,14 +164,14 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.REWARD,
     ),
     (
-        r"(?:.*/)?(?:kl|approx_kl|entropy(?:_loss)?|clip_ratio.*|completions?/.*|completion_length|frac_reward.*|"
+        r"train/clip_fraction|losses/clipfrac|(?:.*/)?(?:kl|approx_kl|entropy(?:_loss)?|clip_ratio.*|completions?/.*|completion_length|frac_reward.*|"
         r"policy_(?:gradient_)?loss|value_loss|explained_variance|ep_len_mean|pg_loss|vf_loss)|rollout/.*|actor/.*|"
         r"critic/.*|rewards?_.*",
         Signal.RL,
     ),
     # validation quantities; several data sets: eval_<set>_loss
     (
-        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|pixacc|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
+        rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|prec@\d|pixacc|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
         rf"iou|dice|ssim|psnr|r2|precision.*|recall.*|exact_match|em|mcc|pearson.*|spearman.*)(?:_epoch)?",
         Signal.EVAL_ACCURACY,
     ),
@@ -179,10 +186,15 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         rf"epoch_val_loss|train/samples/eval_loss|{_TRAIN}/{_EVAL}_{_LOSS}",
         Signal.EVAL_LOSS,
     ),
-    (r"metrics/.+|pixacc|miou|coco/.*|bbox/.*|segm/.*|fitness|hellaswag.*", Signal.EVAL_ACCURACY),
+    (r"metrics/(?:precision|recall)(?:\(\w\))?", Signal.OTHER),  # of a detector, at one threshold
+    (r"(?:ema_)?pseudo_dice(?:/\d+)?", Signal.EVAL_ACCURACY),
+    (
+        r"metrics/(?!.*loss).+|pixacc|miou|coco/.*|bbox/.*|segm/.*|fitness|hellaswag.*",
+        Signal.EVAL_ACCURACY,
+    ),
     # training quantities
     (
-        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?@?\d?|top_?1|token_acc|masked_accuracy|"
+        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?@?\d?|prec@\d|(?:acc/)?top_?[15](?:_acc(?:uracy)?)?|token_acc|masked_accuracy|"
         rf"categorical_accuracy|binary_accuracy|sparse_categorical_accuracy)(?:_step|_epoch)?|"
         rf"epoch_(?:\w+_)?accuracy|{_TRAIN}(?:/|_)(?:bleu|ssim|f1|auc|acc.*)",
         Signal.TRAIN_ACCURACY,
@@ -193,7 +205,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     (
         rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss|"
-        rf"(?:{_TRAIN}[/_])?{_LOSS}_\((?:avg|run_mean|epoch_mean)\)",
+        rf"(?:avg_|average_|mean_)?(?:{_TRAIN}[/_])?{_LOSS}_\((?:avg|run_mean|epoch_mean)\)",
         Signal.TRAIN_LOSS_EPOCH,
     ),
     (
@@ -202,7 +214,12 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         rf"{_TRAIN}/samples/train_loss|train/samples/train_loss|train/{_TRAIN}_loss|{_TRAIN}_{_LOSS}_step|trloss|tr_loss",
         Signal.TRAIN_LOSS,
     ),
-    (r".*loss.*", Signal.LOSS_COMPONENT),
+    (
+        rf".*loss.*|(?:{_TRAIN}[/_])?(?:\w+_nll|kl_?div(?:ergence)?|kld|kl_term)",
+        Signal.LOSS_COMPONENT,
+    ),
+    (rf"(?:{_TRAIN}[/_]|(?:avg|average|mean)_)?{_OBJECTIVE}", Signal.LOSS_COMPONENT),
+    (rf"{_EVAL}[/_]{_OBJECTIVE}", Signal.EVAL_LOSS),
 )
 
 
@@ -243,6 +260,11 @@ def without_unit(name: str) -> str:
     """
     found = _MEASURED_IN.fullmatch(name)
     return (found["name"] or found["bracketed"]).rstrip("_") if found else name
+
+
+def names_objective(tag: str) -> bool:
+    """True for the name of what is minimised that does not say loss: ``neg_elbo``, ``energy``."""
+    return re.fullmatch(rf"(?:.*[/_])?{_OBJECTIVE}", normalise(tag)) is not None
 
 
 _METRIC = re.compile(

@@ -30,7 +30,11 @@ EarlyStopping counter: 3 out of 10
   BATCH  : 16384 tok/step  seq=2048
 [2026-03-18 14:38:12] node1-0:871784:871848 [5] ibvwrap.c:94 NCCL WARN Call to ibv_open_device failed
 W0318 14:37:59.159000 871689 torch/distributed/run.py:852] Setting OMP_NUM_THREADS to be 1
-Test:  [ 10/196]  eta: 0:00:10  loss: 0.5 (0.5)  acc1: 80.1 (80.1)
+Test: EMA  [ 10/196]  eta: 0:00:10  loss: 0.5 (0.5)  acc1: 80.1 (80.1)
+Test:  Total time: 0:00:12 (0.0611 s / it)
+2026-11-30 22:44:17.295694: Yayy! New best EMA pseudo Dice: 0.3892
+2026-11-30 22:44:17.295694: the loss 0.5 is low
+accuracy 0.91
  Sanity Checking DataLoader 0:  50%|#####     | 1/2 [00:00<00:00, 70.10it/s, loss=3.1]
 """.strip().split("\n")
 
@@ -222,7 +226,7 @@ LOGGED = [
     ("0: step 10 loss 5.5", {"loss": 5.5}, {Role.COUNT: 10}),
     ("100: loss=2.3", {"loss": 2.3}, {Role.COUNT: 100}),
     ("chosen (higher is better) : 2.8, acc (higher is better) : 0.49", {"acc": 0.49}, {}),
-    ("Test: [ 77/78]  Time: 0.5 (0.5)  Loss:  1.1 ( 1.2)  Acc@1: 75.0 (76.0)", {"val Loss": 1.2, "val Acc@1": 76.0}, {}),
+    ("Test: [ 77/78]  Time: 0.5 (0.5)  Loss:  1.1 ( 1.2)  Acc@1: 75.0 (76.0)", {"val Loss": 1.2, "val Acc@1": 76.0}, {Role.PART: 77}),
     ("step 500 | consumed_tokens: 1.05M | lm_loss: 10.5", {"consumed_tokens": 1.05e6, "lm_loss": 10.5}, {Role.COUNT: 500}),
     ("2026-08-22T10:00:00.123Z step 5 loss 2.5", {"loss": 2.5}, {Role.COUNT: 5}),
     ("Aug 22 10:00:00 node7 train[123]: step 5 loss 2.5", {"loss": 2.5}, {Role.COUNT: 5}),

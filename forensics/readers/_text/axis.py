@@ -6,14 +6,17 @@ its place in the file.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from forensics.readers._text.context import place_by_context
 from forensics.readers._text.counters import Role
 from forensics.readers._text.counts import place_by_counts
 from forensics.readers._text.epoch_steps import steps_of_epochs
 from forensics.readers._text.layout import Kind
-from forensics.readers._text.placed import Placed, to_steps, track_of
+from forensics.readers._text.placed import Placed, column_of, to_steps, track_of
 from forensics.readers._text.rounded import unround
 from forensics.readers._text.rows import Rows
 from forensics.run import Axis
@@ -30,6 +33,7 @@ def place(tables: Sequence[Rows], settings: Mapping[str, Any]) -> tuple[list[Pla
         The tables that can be placed, and what the user should know about how.
     """
     notes: list[str] = []
+    tables = [_ends(rows) if rows.layout.kind is Kind.EVALUATION else rows for rows in tables]
     found = [(rows, rows.layout.find(Role.EPOCH)) for rows in tables]
     epochs = track_of([(rows, rows.values[:, k]) for rows, k in found if k is not None])
     told = [*_by_steps(tables), *place_by_counts(tables, epochs, notes)]
@@ -39,6 +43,14 @@ def place(tables: Sequence[Rows], settings: Mapping[str, Any]) -> tuple[list[Pla
         told += [Placed(rows, x, Axis.STEP) for rows, x in dicts]
     rest = [rows for rows in _others(tables, told) if rows.layout.tags]
     return [*told, *place_by_context(rest, told, epochs)], notes
+
+
+def _ends(rows: Rows) -> Rows:
+    """The last line of each evaluation: before the count of its batches starts again."""
+    done = column_of(rows, Role.PART)
+    last = np.append(np.diff(done) <= 0, True)
+    stamp = None if rows.stamp is None else rows.stamp[last]
+    return replace(rows, at=rows.at[last], values=rows.values[last], stamp=stamp)
 
 
 def _others(tables: Sequence[Rows], told: Iterable[Placed]) -> list[Rows]:

@@ -19,6 +19,7 @@ class Role(StrEnum):
     TOTAL = "total"  # what COUNT counts up to
     EPOCH = "epoch"
     SAMPLES = "samples"  # samples within an epoch
+    PART = "part"  # a batch of an evaluation: how much of it is done
     VALUE = "value"
 
 

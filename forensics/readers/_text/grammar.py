@@ -19,7 +19,8 @@ RUN_MEAN = " (run mean)"  # suffix of the tag of HF's final train_loss
 
 
 _EVALUATING = re.compile(
-    r"(?i:^[\s\x1f]*(?:test|val\w*|eval\w*)\s*:?\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+))"
+    r"(?i:^[\s\x1f]*(?:test|val\w*|eval\w*)\s*:?\s*(?P<ema>\(?ema\)?)?\s*:?\s*"
+    r"\[\s*(?P<n>\d+)\s*/\s*\d+)"
 )
 _MAY_HOLD = re.compile(r"\d|[nN][aA][nN]|[iI][nN][fF]")
 
@@ -35,8 +36,7 @@ def read_line(line: str) -> Reading | None:
     modes = find_modes(text)
     evaluating = _EVALUATING.match(text)
     if evaluating is not None:
-        last = int(evaluating["n"]) >= int(evaluating["total"]) - 1
-        return _read_evaluation(masked, text, modes) if last else None
+        return None if evaluating["ema"] else _read_evaluation(masked, text, modes, evaluating)
     counters, text = _count(text, modes)
     pairs = list(find_pairs(text, modes))
     if bar is not None:
@@ -83,14 +83,21 @@ def _read_bar(
     return _reading(kind, masked, own, kept, bar.open_parts)
 
 
-def _read_evaluation(masked: Masked, text: str, modes: list[tuple[int, str]]) -> Reading | None:
-    """The last progress line of an evaluation: ``Test: [78/78] Loss: 1.1 (1.2)``, mean 1.2."""
+def _read_evaluation(
+    masked: Masked, text: str, modes: list[tuple[int, str]], progress: re.Match[str]
+) -> Reading | None:
+    """A progress line of an evaluation: ``Test: [70/78] Loss: 1.1 (1.2)``, mean so far 1.2.
+
+    The weights it averages beside those that are trained (EMA) have an evaluation of their own.
+    """
     pairs = [
         replace(pair, tag=pair.tag.removesuffix(AVERAGE))
         for pair in find_pairs(text, modes)
         if pair.tag.endswith(AVERAGE)
     ]
-    return replace(_reading(Kind.LINE, masked, [], pairs), learnable=False) if pairs else None
+    done = [Counter(Role.PART, "", progress.span("n"))]
+    reading = _reading(Kind.EVALUATION, masked, done, pairs)
+    return replace(reading, learnable=False) if pairs else None
 
 
 def _kind_of(line: str, pairs: list[Pair]) -> Kind:

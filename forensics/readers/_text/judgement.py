@@ -29,6 +29,8 @@ _SWITCH = re.compile(r"\w['\"]?\s?[=:]\s?(?:True|False|None|true|false|null)\b")
 _BEST = re.compile(r"(?i:\bbest\b)")
 _PATH_TAG = re.compile(r"^[A-Za-z]\w*(?:/[\w ().-]+)+$")  # throughput/device/TPS
 _EXPLAINED = 0.45  # share of a line's letters that its names must make up, where it has no loss
+_CURRENT = re.compile(r"(?i:current\b)")
+_MODE_WORD = re.compile(r"(?i:^[\s\x1f:*]*(?:(?:train|test|val|eval)\w*[ \t]*:)?)")
 _WORDS_WITH_EPOCH = 4  # 'Starting epoch: 3'
 
 
@@ -60,9 +62,26 @@ def _logs_alone(line: str, pairs: Sequence[Pair], measured: Sequence[Pair]) -> b
     own = [pair for pair in measured if classify(pair.tag) in _STANDS_ALONE]
     own = [pair for pair in own if not line[slice(*pair.span)].isdigit()]
     if own:
-        return any(pair.strong for pair in own) or _explained(line, (), pairs) >= _EXPLAINED
+        by_name = any(pair.strong for pair in own) or _explained(line, (), pairs) >= _EXPLAINED
+        return by_name or _only_names(line, pairs)
+    if any(pair.strong and _CURRENT.match(pair.tag) for pair in measured):
+        return True  # 'Current learning rate: 0.01' is no setting
     path = len(pairs) == 1 and pairs[0].strong and _PATH_TAG.match(pairs[0].tag)
     return bool(path) and line[:1].isspace()
+
+
+def _only_names(line: str, pairs: Sequence[Pair]) -> bool:
+    """Whether a stamped line, or one about validation, is nothing but names with their numbers.
+
+    ``2026-08-22 10:00:00: train_loss -0.5``, ``Test:  Acc@1 71.2 Acc@5 90.1``, `` * Acc@1 71.2``.
+    """
+    masked = mask(line)
+    lead = _MODE_WORD.match(masked.text)
+    start = lead.end() if lead is not None else 0
+    spoken = masked.text[:start].strip(" \t\x1f:")
+    named = sum(sum(map(str.isalpha, line[a:b])) for a, b in {pair.name for pair in pairs})
+    letters = sum(map(str.isalpha, masked.text[start:]))
+    return letters == named and (masked.stamp is not None or bool(spoken))
 
 
 def _explained(line: str, counters: Sequence[Counter], pairs: Sequence[Pair]) -> float:

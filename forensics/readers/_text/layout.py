@@ -43,6 +43,7 @@ class Kind(StrEnum):
     KERAS = "keras"  # repaints a mean over the epoch
     BOX = "box"  # several lines
     FINAL = "final"  # HF's last dictionary
+    EVALUATION = "evaluation"  # means over the part of an evaluation that is done
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Layout:
     @property
     def counts(self) -> bool:
         """Whether such a line tells a step, an epoch or the like."""
-        return any(column.role is not Role.VALUE for column in self.columns)
+        return any(column.role not in (Role.VALUE, Role.PART) for column in self.columns)
 
     @property
     def measures(self) -> bool:

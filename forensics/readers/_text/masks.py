@@ -17,8 +17,11 @@ _RANK = (
     r"\[(?:default|rank|local_rank|worker|proc(?:ess)?|gpu|GPU|Rank|RANK)[ _:=-]?\d+\]:?"
     r"|(?<![\w/])[Rr]ank[ :=]\s?\d+(?=[\s:,|\]])|\[\d+,\d+\]<std(?:out|err)>:?"
 )
+_LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)"
+_LOGGER = rf"-\s+[\w.]+\s*[:-]\s*\[?\s*{_LEVEL}\s*\]?(?:\s+-)?"
+"""Name and level between stamp and message: ``- train: [    INFO] - ``, ``- root - INFO - ``."""
 _NOISE = (
-    rf"(?P<stamp>(?<![\w.]){_STAMP})"
+    rf"(?P<stamp>(?<![\w.]){_STAMP})(?:\s+{_LOGGER})?"
     rf"|{_RANK}"
     r"|(?<![\w.])\d{1,2}/\d{1,2}(?:/\d{2,4})?,? \d{1,2}:\d{2}:\d{2}"
     r"|(?<!\w)(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} {1,2}\d{1,2} \d{2}:\d{2}:\d{2}"
@@ -30,13 +33,13 @@ _NOISE = (
     r"|(?<![\w./-])[\w./-]+\.(?:py|cpp|cc|cu|cuh|hpp|h|c|rs)[:(]\d+\)?(?::\w+)?"
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?"
     r"|0x[0-9a-fA-F]+|\(\w+ pid=\d+[^)]*\)|^wandb: .*"
-    r"|(?<!\w)(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)(?!\w):?"
+    rf"|(?<!\w){_LEVEL}(?!\w):?"
 )
 _MASK = re.compile(_NOISE)
 _LABEL = re.compile(r"^\s*\d{1,4}:\s(?=\s*[A-Za-z\[{|(])")
 _PREFIX = re.compile(
     rf"^(?:\s*+(?:\[?(?:{_STAMP}|{_RANK}|\d{{2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)\]?:?|\[[A-Z]+\]|[-|]?\s*+(?:DEBUG|INFO|WARNING|ERROR)\b[\]:|-]*"
-    r"|\[[\w.-]+\.py:\d+(?::\w+)?\]|\d{1,4}:(?=\s+\S)))+\s?"
+    rf"|{_LOGGER}|\[[\w.-]+\.py:\d+(?::\w+)?\]|\d{{1,4}}:(?=\s+\S)))+\s?"
 )
 
 

@@ -28,6 +28,8 @@ _MODE = re.compile(
     r"|eval(?:uation|uate)?|dev)(?:\s(?:set|results?|metrics|phase))?"
     r"(?=\s*[:\]|)>]|\s+-\s|\s*\[|\s+step\b|\s+epoch\b)|Saving dict for)"
 )
+_STARRED = re.compile(r"(?i:^[\s\x1f]*\*\s+(?:acc|prec)@)")  # what the ImageNet example ends on
+_LIST = re.compile(r"(?<=\w)[ \t]+\[[ \t]*$")  # Pseudo dice [0.71, 0.64]: one for each class
 _SETTING_WORDS = re.compile(
     r"(?i:(?:^|[_ .])(?:weight|coeff?|coefficient|lambda|factor|alpha|beta|gamma|ratio|type|fn"
     r"|func|name|mult|multiplier|max|clip|threshold|target|freq|interval|every|steps)$)"
@@ -53,6 +55,8 @@ class Pair:
 
 def find_modes(text: str) -> list[tuple[int, str]]:
     """Where a line starts to speak of validation ('val') or of training (''): ``Val: loss 0.6``."""
+    if _STARRED.match(text):
+        return [(-1, "val")]
     return [
         (match.start(), "" if (match["mode"] or "").lower().startswith("train") else "val")
         for match in _MODE.finditer(text)
@@ -65,6 +69,7 @@ def find_pairs(text: str, modes: list[tuple[int, str]]) -> Iterator[Pair]:
     done = 0
     group = ""
     last: Pair | None = None
+    listed = 0
     for match in islice(_VALUE.finditer(text), _MOST_NUMBERS):
         unit = match["unit"] or ""
         if not is_unit(unit):
@@ -75,12 +80,19 @@ def find_pairs(text: str, modes: list[tuple[int, str]]) -> Iterator[Pair]:
             pair = replace(last, tag=last.tag + AVERAGE, span=match.span("number"))
             if classify(last.tag) not in _AVERAGED:
                 continue
+        elif last is not None and listed and gap.strip() == ",":
+            listed += 1
+            tag = f"{last.tag.rpartition('/')[0]}/{listed}"
+            pair = last = replace(last, tag=tag, span=match.span("number"))
         else:
             named = _named(gap, start, match, unit)
             if named is None:
                 continue
             bracket = _WORD_BEFORE_BRACKET.search(text[start : named.name[0]])
             group = bracket[1] if bracket else "" if "]" in gap else group
+            listed = int(_LIST.search(gap) is not None)
+            if listed:
+                named = replace(named, tag=f"{named.tag}/1")
             pair = last = _within(named, _mode_at(modes, match.start()), group)
         done = match.end()
         if pair.tag not in seen:
@@ -132,8 +144,11 @@ def _named(gap: str, offset: int, match: re.Match[str], unit: str) -> Pair | Non
         body = gap[: strong.start()]
         name = strong_name(body, tight=not strong["before"] and not strong["after"])
     else:
-        body = gap
-        name = weak_name(body) if _WEAK.search(gap) else ""
+        of_list = _LIST.search(gap)
+        body = gap if of_list is None else gap[: of_list.start()]
+        name = weak_name(body) if of_list is not None or _WEAK.search(gap) else ""
+        if of_list is not None and classify(name) is not Signal.EVAL_ACCURACY:
+            name = ""
     name = name or name_before_counter(body)
     if not name:
         return None
