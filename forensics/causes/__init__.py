@@ -14,7 +14,6 @@ from types import ModuleType
 from forensics import registry
 from forensics.case import Case
 from forensics.causes._base import PROVEN, Cause, Clue, Family, Seen
-from forensics.causes._completed import completed
 from forensics.findings import Evidence, Hypothesis, Status
 
 UNEXPLAINED_NATS = 0.0
@@ -43,7 +42,6 @@ def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
     Returns:
         The hypotheses, most probable first, and the probability of none of them.
     """
-    case = completed(case)
     # Several causes share a look; each is taken once.
     looks = {clue.look for cause in all_causes() for clue in cause.clues}
     found = {look: look(case) for look in looks}

@@ -2,6 +2,7 @@
 
 import math
 
+from forensics import replay_reading
 from forensics.batch_facts import Oddity
 from forensics.case import Case
 from forensics.causes._base import Seen
@@ -65,14 +66,15 @@ def batch_bad_everywhere(case: Case) -> Seen:
     if replay is None:
         return NO_REPLAY
     earlier, out = replay.comparison(Role.EARLIER), stands_out(case)
-    if earlier is None or out is None:
+    long_before = None if earlier is None else replay_reading.stands_out(earlier)
+    if earlier is None or out is None or long_before is None:
         return Seen(None, "Needs a replay at two healthy checkpoints.", source="replay")
     worst = max(earlier.loss_z, earlier.grad_z)
     words = (
         f"At {earlier.checkpoint}, long before, the suspect batch stands out by "
         f"{number(worst)} standard deviations of its neighbours"
     )
-    if out and worst >= 6.0:
+    if out and long_before:
         return Seen(True, f"{words}, as it does just before: it is the data.", source="replay")
     return Seen(False, f"{words}; that is not the batch alone.", source="replay")
 

@@ -30,6 +30,7 @@ from forensics.causes._looks_health import ends_near_best, nothing_failed
 from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_levels import level_of_no_healthy_run
 from forensics.causes._looks_outcome import ended
+from forensics.causes._looks_plan import stopped_short
 from forensics.causes._looks_scaling import (
     first_loss_is_multiple,
     training_is_multiple_of_validation,
@@ -76,6 +77,7 @@ CAUSE = Cause(
         Clue("pretrained_at_chance", pretrained_at_chance, -DECISIVE - STRONG, group="loaded"),
         Clue("unloaded_at_chance", unloaded_at_chance, -DECISIVE - STRONG, group="loaded"),
         Clue("ratio", training_is_multiple_of_validation, -STRONG, group="scale"),
+        Clue("stopped_short", stopped_short, -MODERATE - WEAK),
         Clue("validation_falls", validation_falls_smoothly, WEAK),
         Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),
         Clue("ends_near_best", ends_near_best, MODERATE, -MODERATE, group="progress"),

@@ -9,7 +9,8 @@ How it shows:
 
 For:
     A line that names memory, a signal, a time limit, a lost peer or a full disk; a curve that was
-    healthy to its last point.
+    healthy to its last point; a log that ends before its plan without a word, which one of a run
+    that still goes on does as well.
 
 Against:
     An error of the data (a label or an index out of range); a numerical failure.
@@ -27,6 +28,7 @@ from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Fami
 from forensics.causes._looks_health import nothing_failed
 from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_outcome import explains
+from forensics.causes._looks_plan import stopped_short
 from forensics.causes._looks_text import quote, says
 from forensics.findings import Change, Outcome
 from forensics.run import TextKind
@@ -92,12 +94,13 @@ CAUSE = Cause(
     prior=0.8,
     claim="The process ended for a reason outside the training; its numbers are sound.",
     clues=(
-        *explains((Outcome.CRASHED,), (Outcome.UNKNOWN,)),
+        *explains((Outcome.CRASHED,), (Outcome.UNKNOWN, Outcome.HEALTHY, Outcome.SPIKED_RECOVERED)),
         Clue("reason_named", says(*ENDINGS), DECISIVE, -MODERATE, group="text"),
         Clue("fault_named", says(*FAULTS), -DECISIVE),
         Clue("numbers_failed", nothing_failed, 0.0, -STRONG),
         Clue("interrupted", says(TextKind.INTERRUPTED), MODERATE, group="text"),
         Clue("was_learning", loss_fell, MODERATE, -STRONG),
+        Clue("stopped_short", stopped_short, STRONG + MODERATE, -STRONG),
     ),
     verify=_verify,
     fix=_fix,

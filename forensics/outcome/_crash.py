@@ -21,6 +21,9 @@ CRASHES = (
 )
 """Ends of a process, the most telling first."""
 
+LAST_SHARE = 0.02
+"""Of a run: its end, to a line of text whose step is that of a coarser log."""
+
 
 def of_last_attempt(text: Sequence[TextEvidence]) -> list[TextEvidence]:
     """Lines that belong to the attempt that ended the run, in file order.
@@ -47,14 +50,21 @@ def crashed(
     """
     ends = {t.source: t.line for t in text if t.kind is TextKind.RUN_FINISHED}
     crashes = [t for t in text if t.kind in CRASHES and t.line > ends.get(t.source, 0)]
-    near = timeline.last_step - 3 * timeline.interval - 1
-    crashes = [t for t in crashes if t.step is None or t.step >= near]
+    crashes = [t for t in crashes if t.step is None or t.step >= _end(timeline)]
     if not crashes or (_only_hardware(crashes) and _reached_its_end(timeline, planned)):
         return None
     telling = min(crashes, key=lambda t: CRASHES.index(t.kind))
     step = telling.step if telling.step is not None else timeline.last_step
     reason = f"the process ended at step {step:,}: {telling.text}"
     return Judgement(Outcome.CRASHED, Symptom.CRASH, step, None, None, reason)
+
+
+def _end(timeline: Timeline) -> float:
+    """First step that counts as the end: lines are dated by whole epochs, or by rows before them.
+
+    A crash long before the last point was got over by a later attempt.
+    """
+    return timeline.last_step - max(3 * timeline.interval + 1, LAST_SHARE * timeline.last_step)
 
 
 def _only_hardware(crashes: Sequence[TextEvidence]) -> bool:

@@ -292,3 +292,13 @@ def test_a_validation_on_inputs_of_another_scale_fails_though_it_falls():
     better = (evals[0], np.linspace(0.2, 0.8, 10))
     judgement, _ = outcome_of({"loss": train, "eval_loss": evals, "eval_acc": better})
     assert not judgement.outcome.is_failure
+
+
+def test_a_crash_dated_by_whole_epochs_is_at_the_end():
+    from forensics.outcome import judge
+
+    timeline = synth.timeline_of({"loss": synth.power_law(300, np.random.default_rng(0))})
+    by_epoch = TextEvidence(TextKind.TRACEBACK, "MemoryError", "train.log", 900, 294)
+    assert judge(timeline, (), (by_epoch,)).outcome is Outcome.CRASHED
+    got_over = TextEvidence(TextKind.TRACEBACK, "MemoryError", "train.log", 400, 200)
+    assert judge(timeline, (), (got_over,)).outcome is Outcome.HEALTHY
