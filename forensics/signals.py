@@ -262,6 +262,22 @@ def without_unit(name: str) -> str:
     return (found["name"] or found["bracketed"]).rstrip("_") if found else name
 
 
+_OPPONENT = (
+    r"(?:.*[/_])?(?:{0})(?:\d|_[ab])?(?:[/_](?:loss|real|fake|gan|adv|total|cost|err)\w*)+|"
+    r"(?:.*[/_])?(?:loss|err|cost)(?:es)?[/_]?(?:{0})(?:[/_]\w+)?"
+)
+_DISCRIMINATOR = re.compile(_OPPONENT.format(r"d|disc|discriminator|critic|netd"))
+_GENERATOR = re.compile(_OPPONENT.format(r"g|gen|generator|netg"))
+
+
+def adversary_of(tag: str) -> str:
+    """``D`` or ``G`` for a loss of a discriminator or a generator, '' for any other quantity."""
+    name = normalise(tag)
+    if _DISCRIMINATOR.fullmatch(name):
+        return "D"
+    return "G" if _GENERATOR.fullmatch(name) else ""
+
+
 def names_objective(tag: str) -> bool:
     """True for the name of what is minimised that does not say loss: ``neg_elbo``, ``energy``."""
     return re.fullmatch(rf"(?:.*[/_])?{_OBJECTIVE}", normalise(tag)) is not None

@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.detectors._robust import finite_part
 from forensics.run import Steps, Values
-from forensics.signals import Signal
+from forensics.signals import Signal, adversary_of
 from forensics.timeline import Timeline
 
 
@@ -17,10 +17,8 @@ def is_reinforcement(timeline: Timeline) -> bool:
 
 def is_adversarial(timeline: Timeline) -> bool:
     """True where two networks play against each other: their losses swing by design."""
-    names = [t.tag.lower() for t in (*timeline.others, *timeline.tracks.values())]
-    return any("disc" in n or "d_loss" in n or "loss_d" in n for n in names) and any(
-        "gen" in n or "g_loss" in n or "loss_g" in n for n in names
-    )
+    sides = {adversary_of(t.tag) for t in (*timeline.others, *timeline.tracks.values())}
+    return {"D", "G"} <= sides
 
 
 def finite_loss(timeline: Timeline) -> tuple[Steps, Values]:

@@ -1,6 +1,7 @@
 """The one function that turns a folder, or a single file, into runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from forensics.checkpoints import discover
@@ -8,6 +9,7 @@ from forensics.errors import NothingToAnalyse
 from forensics.loading.assembly import assemble
 from forensics.loading.distribution import distribute
 from forensics.loading.intake import Intake, all_readers, take_in
+from forensics.loading.unnamed import unnamed_losses
 from forensics.readers._base import Progress, Reader, no_progress
 from forensics.remote import locate
 from forensics.run import Note, Run
@@ -48,6 +50,8 @@ def load_runs(
     intake = take_in(
         tree, found, all_readers() if readers is None else readers, progress, strict=strict
     )
+    unnamed = unnamed_losses(tree, intake.sources, intake.records)
+    intake = replace(intake, notes=(*intake.notes, *unnamed))
     passed_over = [Note(p.reason, p.path) for p in tree.passed_over]
     useful = [s for s in intake.sources if s.reading.series or s.reading.settings or s.reading.text]
     if not useful and not found.checkpoints:

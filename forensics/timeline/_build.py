@@ -10,6 +10,7 @@ from forensics.signals import Signal
 from forensics.timeline._attempts import Resolved, resolve, untouched
 from forensics.timeline._axes import on_common_axis
 from forensics.timeline._choice import fitness, stand_in, without_measures
+from forensics.timeline._totals import with_totals
 from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
 MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR)
@@ -18,7 +19,7 @@ MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR
 def build(run: Run) -> Timeline:
     """Resolve a run's series into a timeline; an empty run gives an empty one."""
     series, axis = on_common_axis(run.series)
-    groups = without_measures(_by_signal_and_tag(series))
+    groups = with_totals(without_measures(_by_signal_and_tag(series)))
     tracks: dict[Signal, Track] = {}
     others: list[Track] = []
     superseded: list[Track] = []
