@@ -53,7 +53,9 @@ def main(argv: list[str] | None = None) -> int:
     making.add_argument("--jobs", type=int, default=2, help="processes")
     making.add_argument("--missing", action="store_true", help="only runs that are not there yet")
     making.add_argument("--keep-going", action="store_true", help="go on after a fault that hid")
-    for command in (making, commands.add_parser("list", help="show the runs")):
+    again = commands.add_parser("label", help="write anew what else is right, training nothing")
+    again.add_argument("out", type=Path, help="where the folders are")
+    for command in (making, again, commands.add_parser("list", help="show the runs")):
         command.add_argument("--only", nargs="+", help="causes, faults or runs")
         command.add_argument("--part", choices=PARTS)
         command.add_argument(
@@ -66,10 +68,23 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{cell.part:9} {cell.fault.cause:30} {cell.name}")
         print(f"{len(wanted)} runs")
         return 0
+    if options.command == "label":
+        return label_all(wanted, options.out)
     if options.missing:
         wanted = [c for c in wanted if not (options.out / c.part / c.name / "truth.json").exists()]
     stop = not options.keep_going
     return make_all(wanted, options.out, options.jobs, later=options.later, stop=stop)
+
+
+def label_all(wanted: list[Cell], out: Path) -> int:
+    """Label the made runs anew by what their faults now declare."""
+    from zoo_runs.making import label_anew
+
+    made = [c for c in wanted if (out / c.part / c.name / "truth.json").exists()]
+    for cell in made:
+        label_anew(cell, out)
+    print(f"{len(made)} runs labelled")
+    return 0
 
 
 def make_all(wanted: list[Cell], out: Path, jobs: int, *, later: int, stop: bool) -> int:

@@ -35,6 +35,8 @@ class Row:
     onset: int | None
     tolerance: int
     """max(3 intervals of the log that shows it, 1 % of the run), or what the label says."""
+    untold: bool
+    """True where nothing left tells of the fault and the tool says so."""
     true_checkpoint: str | None
     checkpoint: str | None
     checkpoint_right: bool | None
@@ -87,6 +89,7 @@ def look(folder: Path, logs_only: bool = False) -> Row:
         found = forensics.analyze(without_truth(folder, Path(place), logs_only))
     accept = truth["accept_from_logs"] if logs_only else truth["accept"]
     right = {truth["cause"], *accept}
+    untold = "no_failure" in accept and found.outcome.value in SOUND
     first = found.hypotheses[0]
     last = found.verdict.last_healthy
     return Row(
@@ -96,22 +99,25 @@ def look(folder: Path, logs_only: bool = False) -> Row:
         true_cause=truth["cause"],
         accept=tuple(accept),
         true_outcome=truth["outcome"],
-        accept_outcomes=tuple(truth["accept_outcomes"]),
+        accept_outcomes=(*truth["accept_outcomes"], *((found.outcome.value,) if untold else ())),
         outcome=str(found.outcome),
         cause=first.cause,
         probability=first.probability,
         second=found.hypotheses[1].cause,
         rank=next((h.rank for h in found.hypotheses if h.cause in right), None),
-        true_onset=true_onset(truth, found.onset_step),
+        true_onset=None if untold else true_onset(truth, found.onset_step),
         onset=found.onset_step,
         tolerance=max(
             3 * truth["logged"]["interval"],
             math.ceil(0.01 * truth["steps"]),
             truth["onset_tolerance"] or 0,
         ),
+        untold=untold,
         true_checkpoint=truth["last_healthy_checkpoint"],
         checkpoint=None if last is None else last.path,
-        checkpoint_right=checkpoint_right(truth, None if last is None else last.path, logs_only),
+        checkpoint_right=None
+        if untold
+        else checkpoint_right(truth, None if last is None else last.path, logs_only),
     )
 
 

@@ -32,7 +32,7 @@ def totals(rows: Sequence[Row]) -> dict[str, Any]:
         "first, healthy runs included": share([r.right for r in rows]),
         "outcome": share([r.outcome in (r.true_outcome, *r.accept_outcomes) for r in rows]),
         "failed runs found": share(
-            [r.outcome not in SOUND for r in rows if r.true_outcome not in SOUND]
+            [r.outcome not in SOUND for r in rows if r.true_outcome not in SOUND and not r.untold]
         ),
         "onset within max(3 intervals, 1 %)": share([r.onset_right for r in rows]),
         "last healthy checkpoint": share([r.checkpoint_right for r in rows]),

@@ -33,7 +33,7 @@ class Fault:
     """Causes that nothing left of the run can tell from this one."""
     alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Causes that cannot be told apart where something is not left: 'checkpoints', 'batches',
-    'config', 'lr', 'grad_norm' or 'text' -> causes."""
+    'config', 'lr', 'grad_norm' or 'text', several joined with '+' -> causes."""
     told_by: tuple[str, ...] = ()
     """What tells of it though the loss does not: names as in ``alike``."""
     alike_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -155,14 +155,7 @@ def truth_of(
     cell: Cell, found: Measured, watch: Watch, logged: Logged, recipe: Recipe
 ) -> dict[str, Any]:
     """The run's ``truth.json``."""
-    absent = {
-        "checkpoints": not logged.checkpoints,
-        "batches": not logged.batches or not recipe.shown_batches,
-        "config": logged.config is None,
-        "lr": not logged.lr,
-        "grad_norm": not logged.grad_norm,
-        "text": not (recipe.needs_text or "text" in logged.format),
-    }
+    absent = left_out(logged, recipe)
     from_logs = absent | dict.fromkeys(NOT_FROM_LOGS, True)
     seen_every = logged.interval
     if found.symptom == "validation_only":
@@ -176,14 +169,14 @@ def truth_of(
         "accept_outcomes": sorted(
             {*cell.fault.outcomes, *(() if found.seen else ("healthy",))} - {found.outcome}
         ),
-        "accept": accepted(cell, absent, found.seen),
+        "accept": accepted(cell, absent, found.outcome, seen=found.seen),
         "seen_in_logs": found.seen,
         "onset_step": None if found.began is None else found.began.first,
         "onset_until": None if found.began is None else found.began.last,
         "onset_tolerance": None if found.began is None else tolerance,
         "last_healthy_checkpoint": last,
         "notes": cell.fault.notes or (cell.fault.inject.__doc__ or "").split("\n")[0],
-        "accept_from_logs": accepted(cell, from_logs, found.seen),
+        "accept_from_logs": accepted(cell, from_logs, found.outcome, seen=found.seen),
         "accept_checkpoints": others,
         "part": cell.part,
         "family": cell.family,
@@ -196,16 +189,45 @@ def truth_of(
     }
 
 
-def accepted(cell: Cell, absent: dict[str, bool], seen: bool) -> list[str]:
+def left_out(logged: Logged, recipe: Recipe) -> dict[str, bool]:
+    """Kind of evidence -> whether the run leaves none of it."""
+    return {
+        "checkpoints": not logged.checkpoints,
+        "batches": not logged.batches or not recipe.shown_batches,
+        "config": logged.config is None,
+        "lr": not logged.lr,
+        "grad_norm": not logged.grad_norm,
+        "text": not (recipe.needs_text or "text" in logged.format),
+    }
+
+
+def label_anew(cell: Cell, home: Path) -> None:
+    """Write what else is accepted into a made run's ``truth.json``, as the fault now declares."""
+    path = home / cell.part / cell.name / "truth.json"
+    truth = json.loads(path.read_text())
+    recipe = sound(cell)
+    cell.fault.inject(recipe, cell.strength)
+    absent = left_out(Logged(**truth["logged"]), recipe)
+    from_logs = absent | dict.fromkeys(NOT_FROM_LOGS, True)
+    outcome, seen = truth["outcome"], truth["seen_in_logs"]
+    truth["accept"] = accepted(cell, absent, outcome, seen=seen)
+    truth["accept_from_logs"] = accepted(cell, from_logs, outcome, seen=seen)
+    path.write_text(json.dumps(truth, indent=2) + "\n")
+
+
+def accepted(cell: Cell, absent: dict[str, bool], outcome: str, *, seen: bool) -> list[str]:
     """Causes that what is left cannot tell from the true one.
 
-    One of them is no failure, where the loss shows none and what would tell of it is absent.
+    One of them is no failure, where the loss shows no event and what would tell of the fault is
+    absent, or where a stall rests on a floor that nothing left tells from the task's own.
     """
-    alike = [causes for missing, causes in cell.fault.alike.items() if absent[missing]]
-    untold = not seen and all(absent[kind] for kind in cell.fault.told_by)
-    unseen = ("no_failure",) if untold else ()
-    there = cell.fault.alike_in.get(cell.family, ())
-    return sorted({*cell.fault.accept, *there, *unseen, *(c for causes in alike for c in causes)})
+    causes = {*cell.fault.accept, *cell.fault.alike_in.get(cell.family, ())}
+    for missing, alike in cell.fault.alike.items():
+        if all(absent[kind] for kind in missing.split("+")):
+            causes |= {c for c in alike if c != "no_failure" or outcome == "stalled"}
+    if not seen and all(absent[kind] for kind in cell.fault.told_by):
+        causes.add("no_failure")
+    return sorted(causes)
 
 
 def last_healthy(

@@ -61,5 +61,6 @@ FAULT = Fault(
     tuning={"char_gpt": True, "post_norm_gpt": True},
     measured={"char_gpt": True, "char_gpt:hidden": False},
     accept=("learning_rate_too_high",),
+    alike={"checkpoints": ("label_misalignment",)},
     leaves={"checkpoints": 8},
 )

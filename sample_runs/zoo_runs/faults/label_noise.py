@@ -31,4 +31,5 @@ FAULT = Fault(
     tuning={"mlp": 0.6, "cnn": 0.5},
     measured={"lightning_cnn": 0.6, "char_lstm": 0.4},
     accept=("label_misalignment",),
+    alike={"batches": ("no_failure",)},
 )

@@ -28,5 +28,5 @@ FAULT = Fault(
     outcomes=("stalled", "diverged", "spiked_unrecovered", "non_finite"),
     tuning={"char_gpt": 12.0, "mlp": 12.0},
     measured={"qwen2": 30.0, "char_lstm": 15.0, "lightning_mlp": 15.0},
-    alike={"batches": ("input_scale",)},
+    alike={"batches": ("input_scale",), "config+checkpoints": ("no_failure",)},
 )

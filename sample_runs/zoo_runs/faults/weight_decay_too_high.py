@@ -18,5 +18,8 @@ FAULT = Fault(
     outcomes=("stalled", "diverged", "spiked_unrecovered"),
     tuning={"char_gpt": 5.0, "mlp": 20.0, "cnn": 0.2},
     measured={"qwen2": 8.0, "char_lstm": 5.0, "regression": 20.0},
-    alike={"config": ("learning_rate_too_high", "vanishing_gradients", "label_noise")},
+    alike={
+        "config": ("learning_rate_too_high", "vanishing_gradients", "label_noise"),
+        "config+checkpoints": ("no_failure",),
+    },
 )
