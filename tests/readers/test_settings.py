@@ -54,6 +54,25 @@ def test_factors_on_the_first_learning_rate_are_no_length_of_the_warmup():
     assert make_config([("c.py", {"lr_config": {"warmup_ratio": 0.001}})]).warmup_ratio is None
 
 
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"step_size": 30}, "lr_peak"),  # of StepLR, in epochs
+        ({"warmup": True}, "warmup_steps"),
+        ({"warmup": 5, "epochs": 90}, "warmup_steps"),
+        ({"warmup_epochs": 5}, "warmup_steps"),
+        ({"clip": 0.2, "gae_lambda": 0.95}, "clip_threshold"),
+        ({"clip": "ViT-B/32"}, "clip_threshold"),
+        ({"steps": [30, 60, 90]}, "total_steps"),
+        ({"sampler": {"steps": 50}}, "total_steps"),
+        ({"bf16": True, "fp16": False, "initial_loss_scale": 2.0**32}, "loss_scale"),
+        ({"bf16": False, "fp16": False, "initial_loss_scale": 2.0**32}, "loss_scale"),
+    ],
+)
+def test_a_short_name_that_means_something_else_is_not_taken(settings, field):
+    assert getattr(config(**settings), field) is None
+
+
 def test_clipping_by_value_is_no_threshold_of_the_norm():
     assert config(gradient_clip_val=0.5, gradient_clip_algorithm="value").clip_threshold is None
 
@@ -144,6 +163,23 @@ def test_an_alias_in_yaml_cannot_make_a_small_file_infinite():
         ({"start_time": 1_700_000_000_000}, "started", 1_700_000_000.0),
         ({"lr": {"desc": None, "value": 0.1}}, "lr_peak", 0.1),
         ({"max_train_steps": "1,000,000"}, "total_steps", 1_000_000),
+        ({"eta": 0.004}, "lr_peak", 0.004),
+        ({"step_size": 0.05}, "lr_peak", 0.05),
+        ({"step_size": 30, "lr": 0.1}, "lr_peak", 0.1),
+        ({"warmup": 0}, "warmup_steps", 0),
+        ({"warmup": 250}, "warmup_steps", 250),
+        ({"warmup": 0.1}, "warmup_ratio", 0.1),
+        ({"warmup_epochs": 0}, "warmup_steps", 0),
+        ({"wd": 0.1}, "weight_decay", 0.1),
+        ({"clip": 0.25}, "clip_threshold", 0.25),
+        ({"clip": 0.0}, "clip_threshold", 0.0),
+        ({"bsz": 20}, "micro_batch", 20),
+        ({"accum": 4}, "grad_accum", 4),
+        ({"n_epochs": 4}, "epochs", 4.0),
+        ({"steps": 500}, "total_steps", 500),
+        ({"training": {"steps": 300, "max_norm": 1.0}}, "total_steps", 300),
+        ({"training": {"steps": 300, "max_norm": 1.0}}, "clip_threshold", 1.0),
+        ({"fp16": True, "initial_loss_scale": 2.0**32}, "loss_scale", 2.0**32),
         (
             {"param_scheduler": [
                 {"type": "LinearLR", "by_epoch": False, "end": 500},

@@ -15,14 +15,16 @@ def micro_batch(settings: FlatSettings) -> int | None:
         *("local_batch_size", "device_batch_size", "samples_per_gpu", "batch_size_per_gpu"),
         *("micro_batch", "per_gpu_train_batch_size", "train_dataloader.batch_size"),
         *ambiguous,
-        *("batch_size", "bs", "batch", "batch_size_train", "minibatch_size"),
+        *("batch_size", "bs", "batch", "batch_size_train", "minibatch_size", "bsz", "batchsize"),
+        *("mini_batch_size", "mbs", "batch_size_per_device", "per_device_batch_size", "bsize"),
+        *("per_gpu_batch_size", "train_bs", "train_bsz", "imgs_per_gpu"),
     )
 
 
 def global_batch(settings: FlatSettings) -> int | None:
     """Samples per optimizer step over all devices."""
     own = ("train_batch_size",) if _is_deepspeed(settings) else ()
-    named = ("global_batch_size", "effective_batch_size", "ims_per_batch", "global_batch")
+    named = ("global_batch_size", "effective_batch_size", "ims_per_batch", "global_batch", "gbs")
     return settings.first(values.count, *named, *own)
 
 

@@ -29,12 +29,7 @@ FIELDS: Mapping[str, Field] = {
     ),
     "precision": training.precision,
     "loss_scale": training.loss_scale,
-    "lr_peak": _first(
-        values.not_negative,
-        *("learning_rate", "lr", "base_lr", "lr0", "max_lr", "peak_lr", "init_lr", "initial_lr"),
-        *("max_learning_rate", "peak_learning_rate", "base_learning_rate", "lr_max"),
-        *("initial_learning_rate", "lr_peak", "learning_rate_peak", "lrate", "optimizer_lr"),
-    ),
+    "lr_peak": schedule.lr_peak,
     "lr_min": _first(
         values.not_negative,
         *("min_lr", "lr_min", "eta_min", "end_learning_rate", "min_learning_rate", "end_lr"),
@@ -43,14 +38,7 @@ FIELDS: Mapping[str, Field] = {
     "schedule": schedule.schedule,
     "warmup_steps": schedule.warmup_steps,
     "warmup_ratio": schedule.warmup_ratio,
-    "total_steps": _first(
-        values.count,
-        *("max_steps", "max_iters", "max_iter", "train_iters", "total_steps", "max_update"),
-        *("max_updates", "num_train_steps", "total_iters", "max_train_steps", "training_steps"),
-        *("num_training_steps", "train_steps", "max_global_steps", "training.steps"),
-        *("total_num_steps", "num_iterations", "n_iters", "total_iterations", "max_step"),
-        *("total_training_steps", "total_timesteps", "step_hint"),
-    ),
+    "total_steps": schedule.total_steps,
     "epochs": schedule.epochs,
     "betas": training.betas,
     "eps": _first(
@@ -62,7 +50,7 @@ FIELDS: Mapping[str, Field] = {
     "weight_decay": _first(
         values.not_negative,
         *("weight_decay", "wd", "weight_decay_rate", "optimizer_weight_decay", "l2_reg"),
-        *("adamw_weight_decay",),
+        *("adamw_weight_decay", "weightdecay", "l2_penalty", "l2_weight_decay"),
     ),
     "clip_threshold": training.clip_threshold,
     "micro_batch": batch.micro_batch,
@@ -71,7 +59,9 @@ FIELDS: Mapping[str, Field] = {
         *("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps"),
         *("gradient_accumulation", "update_freq", "accumulative_counts", "accum_iter"),
         *("accumulation_steps", "grad_accumulation_steps", "grad_accum", "accum_steps"),
-        *("grad_acc_steps", "accumulate_steps", "acc_steps"),
+        *("grad_acc_steps", "accumulate_steps", "acc_steps", "accum", "grad_accumulation"),
+        *("gradient_accumulation_step", "accum_grad", "grad_acc", "accumulate", "accumulation"),
+        *("iter_size", "accumulate_grad", "accum_freq", "accum_grad_iters"),
     ),
     "world_size": batch.world_size,
     "global_batch": batch.global_batch,
@@ -80,7 +70,7 @@ FIELDS: Mapping[str, Field] = {
         *("max_seq_length", "max_seq_len", "seq_length", "seq_len", "block_size", "cutoff_len"),
         *("sequence_len", "sequence_length", "tokens_per_sample", "context_length", "max_length"),
         *("max_sequence_length", "context_len", "ctx_len", "train_seq_len", "model_max_length"),
-        *("max_source_length", "context_size", "max_len", "n_ctx"),
+        *("max_source_length", "context_size", "max_len", "n_ctx", "seqlen", "max_seqlen", "bptt"),
     ),
     "seed": _first(
         values.whole,
@@ -93,12 +83,12 @@ FIELDS: Mapping[str, Field] = {
     "num_layers": _first(
         values.count,
         *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers"),
-        *("num_encoder_layers", "decoder_layers"),
+        *("num_encoder_layers", "decoder_layers", "nlayers", "layers"),
     ),
     "hidden_size": _first(
         values.count,
         *("hidden_size", "n_embd", "d_model", "embed_dim", "hidden_dim", "emb_dim", "dim"),
-        *("model_dim", "encoder_embed_dim", "n_embed"),
+        *("model_dim", "encoder_embed_dim", "n_embed", "nhid", "emsize"),
     ),
     "model": model.model,
     "pretrained": model.pretrained,

@@ -75,7 +75,12 @@ _PRECISION_NAMES = (
 
 
 def loss_scale(settings: FlatSettings) -> float | None:
-    """Static or initial loss scale, or 0 for a dynamic one whose start is not given."""
+    """Static or initial loss scale, or 0 for a dynamic one whose start is not given.
+
+    None outside fp16: Megatron writes the default of a scale that nothing is multiplied with.
+    """
+    if precision(settings) not in (None, "fp16"):
+        return None
     keys = ("loss_scale", "static_loss_scale", "initial_loss_scale", "fp16_init_scale")
     given = settings.first(values.positive, *keys, "init_scale")
     if given is not None:
@@ -109,7 +114,14 @@ def clip_threshold(settings: FlatSettings) -> float | None:
     kinds = ("gradient_clip_algorithm", "clip_gradients.clip_type", "clip_mode")
     if any(str(raw).lower() == "value" for name in kinds for raw in settings.values(name)):
         return None
-    return settings.first(values.threshold, *_CLIP_NAMES)
+    given = settings.first(values.threshold, *_CLIP_NAMES)
+    if given is None and not any(settings.has(key) for key in _OF_POLICIES):
+        given = settings.first(values.threshold, "clip", "clipping")
+    return given
+
+
+_OF_POLICIES = ("gae_lambda", "ppo_epochs", "clip_range", "clip_ratio", "n_rollout_steps", "gae")
+"""Beside these ``clip`` is the range of PPO's probability ratios."""
 
 
 _CLIP_NAMES = (
@@ -118,6 +130,7 @@ _CLIP_NAMES = (
     *("clip_grad_norm", "grad_clip_norm", "gradient_clip_norm", "max_norm", "grad_norm_clip"),
     *("gradient_clip", "clip_gradient", "gradient_clip_value", "clip_max_norm", "clip_threshold"),
     *("gradient_clipping_norm", "grad_clip_value", "max_gradient_norm", "grad_norm_clipping"),
+    *("grad_max_norm", "max_grad", "gradclip", "norm_clip", "clip_grads", "clip_gradient_norm"),
 )
 
 
