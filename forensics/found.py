@@ -27,5 +27,7 @@ class FoundCheckpoint:
     """False where the name or a missing index says that saving was not finished."""
     epoch: int | None = None
     """The epoch that the name gives, in the framework's own count."""
+    number: int | None = None
+    """A number in the name that does not say what it counts; the step may be a guess from it."""
     beside: tuple[str, ...] = ()
     """Where it is a file with its optimizer beside it: the other files of the same save."""

@@ -117,6 +117,7 @@ def _as_checkpoint(parts: Sequence[FoundFile], tree: Tree) -> FoundCheckpoint:
         modified=max(p.modified for p in parts),
         complete=not is_unfinished(main.path) and _is_whole(parts, index, tree),
         epoch=named.epoch,
+        number=named.number,
     )
 
 

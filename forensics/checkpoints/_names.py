@@ -1,7 +1,7 @@
 """What the name of a checkpoint says: its step, its epoch, its rank, whether it was finished."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 WEIGHTS = (
     *(".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".pth.tar", ".tar", ".h5", ".hdf5"),
@@ -29,6 +29,11 @@ _NUMBERED = (
     r"^(\d+)()$",
     r"[-_.](\d{3,})()$",
 )
+_BARE = re.compile(
+    r"^(?!.*(?:fold|seed|rank|part|shard|version|stage|member|head|layer|exp|run|size|dim|patch))"
+    r"[a-z][a-z\d_.-]*?[-_.](\d{1,6})(?:[-_.]\d+\.\d+)?$"
+)
+"""``lstm_07``, ``net-12-0.31``: such an end says when it was saved only beside others alike."""
 _EPOCH_FILES = re.compile(r"checkpoint-\d+\.pth(?:\.tar)?|checkpoint\d+\.pt")
 """timm, MAE and fairseq number files by the epoch, where all others number them by the step."""
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -40,6 +45,8 @@ class Named:
 
     step: int | None = None
     epoch: int | None = None
+    number: int | None = field(default=None, compare=False)
+    """What ``step`` is a guess from: a number that does not say what it counts."""
 
 
 def position(name: str) -> Named:
@@ -49,7 +56,11 @@ def position(name: str) -> Named:
     epoch = _number(_EPOCH, bare)
     if step is None and epoch is None:
         number = _number(_NUMBERED, bare)
-        return Named(epoch=number) if _EPOCH_FILES.fullmatch(name.lower()) else Named(number)
+        if number is None:
+            last = _BARE.match(bare)
+            return Named(number=int(last[1]) if last else None)
+        is_epoch = _EPOCH_FILES.fullmatch(name.lower())
+        return Named(epoch=number) if is_epoch else Named(number, number=number)
     return Named(step, epoch)
 
 

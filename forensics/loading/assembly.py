@@ -13,6 +13,7 @@ from forensics.loading.distribution import Share
 from forensics.loading.intake import Source
 from forensics.loading.merging import merge
 from forensics.loading.ordering import time_in_path
+from forensics.loading.placement import placed
 from forensics.loading.strands import Strand
 from forensics.natural_order import natural_key
 from forensics.readers._settings import closeness, conflicts, make_config
@@ -23,10 +24,8 @@ from forensics.run import (
     FoundCheckpoint,
     Note,
     Run,
-    Series,
     TextEvidence,
 )
-from forensics.signals import Signal, classify
 
 MAX_LISTED = 2_000
 _FRAMEWORKS = {
@@ -44,16 +43,18 @@ def assemble(path: Path, parts: Share, found: Discovery) -> Run:
     """Merge the series, settle the configuration, and place the checkpoints."""
     series = merge(parts.strands)
     config, disagreements = _config(parts, found)
+    text = _text(parts.own, parts.strands)
+    checkpoints, remarks = placed(path, parts.checkpoints, series, text)
     return Run(
         path=path,
         name=parts.name,
         series=series,
         config=config,
-        checkpoints=tuple(_stepped(parts.checkpoints, series)),
+        checkpoints=tuple(checkpoints),
         batches=tuple(parts.batches),
-        text=_text(parts.own, parts.strands),
+        text=text,
         files=tuple(listed(parts.files)),
-        notes=(*parts.notes, *disagreements),
+        notes=(*parts.notes, *disagreements, *remarks),
     )
 
 
@@ -120,33 +121,6 @@ def _stepped_line(
         return replace(line, step=None) if counted else line
     place = int(np.searchsorted(rows.step, line.step, side="right")) - 1
     return replace(line, step=int(now.step[max(place, 0)]))
-
-
-def _stepped(
-    checkpoints: Iterable[FoundCheckpoint], series: Sequence[Series]
-) -> list[FoundCheckpoint]:
-    """Give a checkpoint that is named after its epoch the last step of that epoch."""
-    losses = [s for s in series if classify(s.tag) in (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)]
-    epochs = max(
-        (s for s in series if classify(s.tag) is Signal.EPOCH and s.axis is Axis.STEP),
-        key=lambda s: len(s.step),
-        default=None,
-    )
-    by_epoch = bool(losses) and all(s.axis is Axis.EPOCH for s in losses)
-    placed = [
-        one if one.step is not None or one.epoch is None
-        else replace(one, step=one.epoch if by_epoch else _last_step_of(one.epoch, epochs))
-        for one in checkpoints
-    ]  # fmt: skip
-    return sorted(placed, key=lambda c: (c.step is None, c.step or 0, natural_key(c.path)))
-
-
-def _last_step_of(epoch: int, epochs: Series | None) -> int | None:
-    """The last step logged in a whole epoch, None where epochs were logged as fractions."""
-    if epochs is None or np.any(epochs.value != np.floor(epochs.value)):
-        return None
-    steps = epochs.step[epochs.value == epoch]
-    return int(steps.max()) if len(steps) else None
 
 
 def listed(records: Sequence[FileRecord], most: int = MAX_LISTED) -> list[FileRecord]:

@@ -95,3 +95,10 @@ def test_what_lies_beside_the_weights_and_what_is_data():
     assert not any(map(may_hold_weights, data))
     weights = ["last.ckpt", "out/ckpt.pt", "weights/foo.pt", "model_000100.pth", "x/step_5.npz"]
     assert all(map(may_hold_weights, weights))
+
+
+def test_a_number_that_does_not_say_what_it_counts_is_kept_as_such():
+    assert [position(name).number for name in ("lstm_07.keras", "net-12-0.31.h5")] == [7, 12]
+    assert position("ckpt_100.pt").number == 100
+    assert position("step_100.pt").number is None
+    assert [position(n).number for n in ("fold_1.pt", "seed-3.pt", "vit_patch_16.pt")] == [None] * 3

@@ -15,7 +15,14 @@ from forensics.readers._text.layout import Kind
 from forensics.readers._text.overflow import LOSS_SCALE_TAG, ScalePoint
 from forensics.readers._text.placed import Placed, Track
 from forensics.readers._text.repaints import new_points
-from forensics.readers._text.series import Points, build, points_absent, points_of, points_told
+from forensics.readers._text.series import (
+    Points,
+    build,
+    points_absent,
+    points_of,
+    points_of_epochs,
+    points_told,
+)
 from forensics.readers._text.slow import Slow
 from forensics.run import Axis, Note, Series, TextEvidence, TextKind
 from forensics.signals import Signal, classify
@@ -65,6 +72,8 @@ def _series(
 ) -> tuple[Series, ...]:
     bars = [p for p in placed if p.rows.layout.kind is Kind.BAR and p.rows.layout.tags]
     points = [*points_of(placed), *points_told(new_points(bars)), *points_absent(absent)]
+    if not any(classify(p.tag) is Signal.EPOCH for p in points):
+        points += points_of_epochs(placed)
     borders = np.array([e.at for e in events if e.kind in _BORDERS], dtype=np.int64)
     return build(points, source, borders)
 

@@ -9,7 +9,7 @@ import numpy as np
 from forensics.readers._text.absent import Absent
 from forensics.readers._text.counters import Role
 from forensics.readers._text.layout import Kind
-from forensics.readers._text.placed import Placed
+from forensics.readers._text.placed import Placed, are_whole
 from forensics.readers._text.repaints import Told
 from forensics.readers._text.rows import Ordinals, Values
 from forensics.run import Axis, Series
@@ -64,6 +64,19 @@ def points_of(placed: Sequence[Placed]) -> list[Points]:
                         keras,
                     )
                 )
+    return found
+
+
+def points_of_epochs(placed: Sequence[Placed]) -> list[Points]:
+    """The epoch of each line that tells its step too, where epochs are no fractions."""
+    found = []
+    for p in placed:
+        column = p.rows.layout.find(Role.EPOCH)
+        if column is None or p.axis is not Axis.STEP or p.rows.layout.kind is Kind.DICT:
+            continue
+        epoch = p.rows.values[:, column]
+        if are_whole(epoch):
+            found.append(Points("epoch", p.rows.at, p.x, epoch, p.axis, last_wins=True))
     return found
 
 
