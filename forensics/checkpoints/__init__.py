@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from forensics.checkpoints._names import is_step_folder as is_step_folder
     from forensics.checkpoints._opening import open_checkpoint as open_checkpoint
     from forensics.checkpoints._opening import open_found as open_found
+    from forensics.checkpoints._told import told_by as told_by
 
 __all__ = ["DType", "Extent", "Opened", "Opener", "Role", "StoredTensor", "TrainingState"]
 
@@ -38,5 +39,6 @@ __getattr__ = on_use(
         "_discover": ("Discovery", "discover"),
         "_names": ("is_step_folder",),
         "_opening": ("open_checkpoint", "open_found"),
+        "_told": ("told_by",),
     },
 )
