@@ -16,8 +16,8 @@ from forensics.signals import Signal
 from forensics.timeline import Timeline
 
 FIRST_POINTS, ENOUGH_POINTS = 5, 20
-BLOWN_UP = 2.0
-"""Times the first loss that the spike reaches."""
+BLOWN_UP, OUT_OF_NOISE = 2.0, 1.5
+"""Times the first loss that the spike reaches, and times the highest loss of the later points."""
 NOT_BETTER = 0.75
 """Share of the first loss above which nothing to speak of was learned at last."""
 RESTS = 0.9
@@ -35,7 +35,8 @@ def blew_up_at_start(timeline: Timeline, episodes: Sequence[Episode]) -> Judgeme
         return None
     first, n = float(value[0]), len(value)
     middle, end = median(value[n // 3 : 2 * n // 3]), median(value[-n // 3 :])
-    if not (spike.peak_value or 0.0) >= BLOWN_UP * first > 0:
+    peak, usual = spike.peak_value or 0.0, float(value[n // 3 :].max())
+    if not peak >= max(BLOWN_UP * first, OUT_OF_NOISE * usual) > 0 or first <= 0:
         return None
     if end < NOT_BETTER * first or end < RESTS * middle:
         return None
