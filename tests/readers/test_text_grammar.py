@@ -300,3 +300,30 @@ def test_the_final_loss_of_a_run_is_not_one_of_a_step() -> None:
 )
 def test_hostile_lines_are_read_in_time(line: str) -> None:
     assert read_line(line) is None or read_line(line) is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "tags"),
+    [
+        ("INFO loss: 0.5 lr: 0.1", ["loss", "lr"]),
+        ("INFO lr: [1e-05] loss: 0.3", ["lr", "loss"]),
+        ("INFO Loss: nan lr: 0.1", ["Loss", "lr"]),
+        ("INFO eval: loss 0.5", ["val loss"]),
+        ("2024-01-01 10:00:00.123 | INFO     | __main__:churn:45 - epoch 3 loss 0.4", ["loss"]),
+        ("2024-01-01 10:00:00.123 | SUCCESS  | pkg.loop:fit:145 - step=7 loss=0.4", ["loss"]),
+        ("2024-01-01 10:00:00.123 | INFO | __main__:<module>:12 - step 3 loss 0.4", ["loss"]),
+        ("2024-01-01 10:00:00,123 INFO trainer: [1/12][20] loss: 0.4", ["loss"]),
+    ],
+)
+def test_who_logged_a_line_is_no_quantity(line, tags):
+    reading = read_line(line)
+    assert reading is not None
+    assert reading.layout.tags == tags
+
+
+@pytest.mark.parametrize("brackets", ["[1/12][20]", "[1/12] [20/107]", "(1/12)(20)"])
+def test_epoch_and_step_in_brackets(brackets):
+    reading = read_line(f"{brackets} train_loss: 0.5")
+    assert reading is not None
+    assert [c.role.value for c in reading.layout.columns][:2] == ["epoch", "count"]
+    assert reading.layout.tags == ["train_loss"]

@@ -66,7 +66,8 @@ _LEADING = re.compile(
     rf"^[\s{HIDDEN}]*+[\[(]?\s*+(?P<n>{_WHOLE})\s*/\s*(?P<total>{_WHOLE}|Unknown|\?)\s*[\])]?(?![\w.])"
 )
 _LEADING_BRACKETS = re.compile(
-    rf"^[\s{HIDDEN}]*+\[\s*+(?P<epoch>\d+)\s*+/\s*\d+\]\s*\[\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\]"
+    rf"^[\s{HIDDEN}]*+[\[(]\s*+(?P<epoch>\d+)\s*+/\s*\d+[\])]\s*"
+    r"[\[(]\s*(?P<n>\d+)\s*(?:/\s*(?P<total>\d+)\s*)?[\])]"
 )
 _LEADING_PAIR = re.compile(rf"^[\s{HIDDEN}]*+\[\s*+(?P<epoch>\d+),\s*(?P<n>\d+)\]")
 _LEADING_NUMBER = re.compile(rf"^[\s{HIDDEN}]*+(?:\[(?P<a>\d+)\](?=\s)|(?P<b>\d+):(?=\s))")
@@ -140,7 +141,7 @@ def _find_bare(text: str, found: list[Counter]) -> str:
     if match is not None and not found:
         found.append(Counter(Role.EPOCH, "epoch", match.span("epoch")))
         found.append(Counter(Role.COUNT, "batch", match.span("n")))
-        if "total" in match.groupdict():
+        if match.groupdict().get("total"):
             found.append(Counter(Role.TOTAL, "batch", match.span("total")))
         return _hide(text, *match.span())
     match = _MODE_BRACKET.search(text) or _LEADING.match(text)

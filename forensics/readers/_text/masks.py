@@ -20,6 +20,11 @@ _RANK = (
 _LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)"
 _LOGGER = rf"-\s+[\w.]+\s*[:-]\s*\[?\s*{_LEVEL}\s*\]?(?:\s+-)?"
 """Name and level between stamp and message: ``- train: [    INFO] - ``, ``- root - INFO - ``."""
+_NAMED = (
+    r"(?!(?i:val|eval|test|dev|epoch|step|iter|batch|update|ep\b|it\b|\w*(?:loss|acc|lr|norm|ppl|reward)))"
+    r"[A-Za-z_][\w.]*:(?=\s*(?:\[\s*\d+\s*/|(?!(?i:nan|inf)\b)[A-Za-z]))"
+)
+"""Name of a logger between the level and the message; before a number it may be a quantity's."""
 _NOISE = (
     rf"(?P<stamp>(?<![\w.]){_STAMP})(?:\s+{_LOGGER})?"
     rf"|{_RANK}"
@@ -33,7 +38,8 @@ _NOISE = (
     r"|(?<![\w./-])[\w./-]+\.(?:py|cpp|cc|cu|cuh|hpp|h|c|rs)[:(]\d+\)?(?::\w+)?"
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?"
     r"|0x[0-9a-fA-F]+|\(\w+ pid=\d+[^)]*\)|^wandb: .*"
-    rf"|(?<!\w){_LEVEL}(?!\w):?"
+    r"|(?<=\| )[\w.<>]+:[\w.<>]+:\d+(?=\s*[-|])"  # loguru: module, function, line
+    rf"|(?<!\w){_LEVEL}(?!\w):?(?:\s*{_NAMED})?"
 )
 _MASK = re.compile(_NOISE)
 _LABEL = re.compile(r"^\s*\d{1,4}:\s(?=\s*[A-Za-z\[{|(])")
