@@ -1,15 +1,16 @@
 """Builds the timeline: one track per quantity, chosen among everything that was logged."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from forensics.run import Axis, Run, Series
+from forensics.run import Axis, Run, Series, TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline._attempts import Resolved, resolve, untouched
 from forensics.timeline._axes import on_common_axis
-from forensics.timeline._choice import fitness, stand_in, without_measures
+from forensics.timeline._choice import fitness, is_rate, stand_in, without_measures
 from forensics.timeline._totals import with_totals
 from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
@@ -24,8 +25,9 @@ def build(run: Run) -> Timeline:
     others: list[Track] = []
     superseded: list[Track] = []
     seams: dict[Signal, tuple[list[Series], Resolved]] = {}
+    said = _resumed_at(run.text)
     for signal, candidates in groups.items():
-        joined = [_join(signal, parts) for parts in candidates.values()]
+        joined = [_join(signal, parts, said) for parts in candidates.values()]
         rivals = [j[0] for j in joined]
         best = max(joined, key=lambda j: fitness(j[0], rivals))
         main, lost, parts, resolved = best
@@ -44,22 +46,32 @@ _MANY = frozenset({Signal.LOSS_COMPONENT, Signal.GRAD_NORM_PARAM, Signal.OTHER, 
 """Quantities of which a run logs many at a time: none of them stands for the others."""
 
 
-def _by_signal_and_tag(series: Iterable[Series]) -> dict[Signal, dict[str, list[Series]]]:
+def _by_signal_and_tag(series: Sequence[Series]) -> dict[Signal, dict[str, list[Series]]]:
     groups: dict[Signal, dict[str, list[Series]]] = defaultdict(lambda: defaultdict(list))
+    told = any(one.signal is Signal.LR for one in series)
     for one in series:
-        signal = one.signal
+        signal = Signal.LR if not told and is_rate(one) else one.signal
         if signal is not Signal.IGNORED and len(one.step):
             groups[signal][one.tag].append(one)
     return groups
 
 
-def _join(signal: Signal, parts: list[Series]) -> tuple[Track, list[Track], list[Series], Resolved]:
+def _resumed_at(text: Iterable[TextEvidence]) -> tuple[int, ...]:
+    """The steps at which the log says that it went on from a checkpoint."""
+    said = (t.step for t in text if t.kind is TextKind.RESUMED)
+    return tuple(sorted({step for step in said if step is not None}))
+
+
+def _join(
+    signal: Signal, parts: list[Series], said: tuple[int, ...] = ()
+) -> tuple[Track, list[Track], list[Series], Resolved]:
     whole = len(parts) == 1 and bool(np.all(np.diff(parts[0].step) > 0))
     step = parts[0].step if whole else np.concatenate([p.step for p in parts])
     value = parts[0].value if whole else np.concatenate([p.value for p in parts])
     wall = parts[0].wall_time if whole else _walls(parts)
-    edges = np.cumsum([len(p.step) for p in parts])[:-1]
-    resolved = untouched(len(step)) if whole else resolve(step, tuple(int(e) for e in edges))
+    edges = np.searchsorted(step, said, side="right") if whole else _edges(parts)
+    inner = tuple(int(e) for e in edges if 0 < e < len(step))
+    resolved = resolve(step, inner) if inner or not whole else untouched(len(step))
 
     def track(positions: np.ndarray | slice) -> Track:
         return Track(
@@ -75,6 +87,11 @@ def _join(signal: Signal, parts: list[Series]) -> tuple[Track, list[Track], list
 
     kept = slice(None) if whole else resolved.kept
     return track(kept), [track(p) for p in resolved.superseded], parts, resolved
+
+
+def _edges(parts: list[Series]) -> NDArray[np.intp]:
+    """Where the second piece begins, and each that follows."""
+    return np.cumsum([len(p.step) for p in parts])[:-1]
 
 
 def _walls(parts: list[Series]) -> np.ndarray | None:

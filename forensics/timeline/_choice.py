@@ -7,8 +7,10 @@ a square. Only the first is what was trained. Where nothing is called the loss, 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from forensics.run import Series
-from forensics.signals import Signal, names_distance, names_measure
+from forensics.signals import Signal, names_distance, names_measure, normalise
 from forensics.timeline._values import Track
 
 COVERAGE = 0.5
@@ -55,6 +57,13 @@ def fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, int, int
     longest = max(int(r.step[-1] - r.step[0]) for r in full)
     spans = int(track.step[-1] - track.step[0]) >= COVERAGE * longest
     return any(track is r for r in full), spans, len(track), -len(track.tag)
+
+
+def is_rate(series: Series) -> bool:
+    """True for a learning rate under the name by which others call the time that is left."""
+    named = normalise(series.tag).rpartition("/")[2] in ("eta", "step_size")
+    value = series.value[np.isfinite(series.value)]
+    return named and len(value) > 1 and bool(value.min() >= 0) and 0 < float(value.max()) <= 1
 
 
 def stand_in(tracks: dict[Signal, Track]) -> None:

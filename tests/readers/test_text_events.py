@@ -35,6 +35,12 @@ missing keys: []
 missing_keys=[], unexpected_keys=[]
 <All keys matched successfully>
 Starting training from iteration 0
+loaded ImageNet weights from resnet50_epoch_90.pth
+Loaded weights from vit_base_patch16_224.pth
+Loading checkpoint shards: 100%
+Loaded checkpoint best.pt for evaluation
+Loading model from checkpoint epoch_12.pt for testing
+Loading dataset state file 3
 save_steps: 500
 saved_losses: [1, 2]
 training_started: false
@@ -241,3 +247,21 @@ def test_evidence_is_short_and_without_colours(tmp_path: Path) -> None:
     for evidence in read(tmp_path, text).text:
         assert len(evidence.text) <= 400
         assert "\x1b" not in evidence.text
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [
+        ("2026-11-30 22:28:00,767 | Resumed from ckpt_001100.pt (step 1100)", 1100),
+        ("Loaded checkpoint out/ckpt_step_400.pt", 10),
+        ("Loading checkpoint from 'runs/a/epoch_12.pt'", 10),
+        ("Resume training from ckpt-12.pth", 10),
+        ("=> loaded checkpoint 'x.pth.tar' (epoch 5)", 10),
+        ("Restored from checkpoint_500.pt", 500),
+        ("Restoring model weights from ckpt/epoch_3.h5", 10),
+        ("Resuming training from epoch 4", 10),
+    ],
+)
+def test_a_resume_in_many_words(tmp_path: Path, line: str, step: int) -> None:
+    reading = read(tmp_path, f"step 10 loss 2.5\n{line}\nstep 11 loss 2.4\n")
+    assert [(e.kind, e.step) for e in reading.text] == [(TextKind.RESUMED, step)]

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forensics.run import Axis, Run, Series
+from forensics.run import Axis, Run, Series, TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline import build
 from tests import synth
@@ -93,3 +93,30 @@ def test_epochs_that_are_counted_alike_are_not_moved():
     assert _placed(1 + np.arange(100) // 25, [1, 2, 3, 4]) == [24, 49, 74, 99]
     assert _placed(np.arange(100) // 25, [2]) == [74]
     assert _placed(np.arange(100) / 25, [1, 2, 3]) == [25, 50, 75]
+
+
+def _said(step, kind=TextKind.RESUMED):
+    return TextEvidence(kind, "Resumed from ckpt_60.pt", "train.log", 7, step)
+
+
+def test_a_line_that_says_so_is_a_resume_though_no_step_goes_back():
+    run = synth.run_of({"loss": np.linspace(3, 1, 100)})
+    timeline = build(replace(run, text=(_said(60), _said(60))))
+    assert [(r.step, r.rewound_from) for r in timeline.resumes] == [(61, None)]
+    assert len(timeline.tracks[Signal.TRAIN_LOSS]) == 100
+    assert [a.first_step for a in timeline.attempts] == [0, 61]
+
+
+def test_a_line_at_either_end_or_of_another_kind_is_no_resume():
+    run = synth.run_of({"loss": np.linspace(3, 1, 100)})
+    lines = (_said(None), _said(99), _said(500), _said(50, TextKind.CHECKPOINT_SAVED))
+    assert build(replace(run, text=lines)).resumes == ()
+    late = replace(run, series=tuple(replace(s, step=s.step + 60) for s in run.series))
+    assert build(replace(late, text=(_said(59),))).resumes == ()
+
+
+def test_a_rewind_and_its_line_are_one_resume():
+    first = Series("loss", np.arange(0, 100), np.linspace(3, 2, 100), "log")
+    second = Series("loss", np.arange(60, 150), np.linspace(2, 1, 90), "log")
+    run = Run(synth.Path("run"), series=(first, second), text=(_said(59), _said(99)))
+    assert [(r.step, r.rewound_from) for r in build(run).resumes] == [(60, 99)]

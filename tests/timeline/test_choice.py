@@ -82,3 +82,32 @@ def test_a_loss_of_the_first_steps_alone_leaves_the_metric_in_its_place() -> Non
     start = Series("loss", np.arange(100), np.full(100, 6.9), "log")
     whole = Series("ctc_loss", np.arange(0, 18_000, 300), np.linspace(6.9, 0.4, 60), "log")
     assert _tag(Run(Path("run"), series=(start, whole)), Signal.TRAIN_LOSS) == "ctc_loss"
+
+
+@pytest.mark.parametrize("left", [[900.0, 450.0, 10.0], [0.0, 0.0, 0.0], [2.0, 1.0, 0.1]])
+def test_the_time_that_is_left_is_no_rate(left: list[float]) -> None:
+    assert _tag(_run(loss=[3, 2, 1], eta=left), Signal.LR) is None
+
+
+def test_a_rate_called_eta_stands_where_none_is_called_so() -> None:
+    assert _tag(_run(loss=[3, 2, 1], eta=[4e-3, 4e-3, 2e-3]), Signal.LR) == "eta"
+    assert _tag(_run(loss=[3, 2, 1], eta=[0.9, 0.5, 0.1], lr=[1, 1, 1]), Signal.LR) == "lr"
+
+
+@pytest.mark.parametrize(
+    ("tag", "signal"),
+    [
+        ("max_margin_loss", Signal.LOSS_COMPONENT),
+        ("std_loss", Signal.LOSS_COMPONENT),
+        ("loss_metrics/global_avg_loss", Signal.TRAIN_LOSS),
+        ("loss_metrics/global_max_loss", Signal.OTHER),
+        ("best_val_loss", Signal.OTHER),
+        ("loss_min", Signal.OTHER),
+        ("tok_acc", Signal.TRAIN_ACCURACY),
+        ("train/seq_acc", Signal.TRAIN_ACCURACY),
+        ("token_accuracy", Signal.TRAIN_ACCURACY),
+        ("val_tok_acc", Signal.EVAL_ACCURACY),
+    ],
+)
+def test_an_extreme_of_the_loss_is_not_the_loss(tag: str, signal: Signal) -> None:
+    assert classify(tag) is signal

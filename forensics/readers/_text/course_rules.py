@@ -13,21 +13,32 @@ _ABSENT = (
 _LOADS = r"\b(?:load(?:ing|ed)|initiali[sz](?:ing|ed)|start(?:ing|ed))\b"
 _NO_VALUE = r"(?!\W*(?:none|false|null)\b)"
 
+_OF_A_RUN = r"\S*(?:ckpt|checkpoint|epoch|step|iter|snapshot|state)s?\w*?[-_=./]?\d+"
+"""A file that a run saved on its way: weights to start from are not numbered like that."""
+
+_WHAT = (
+    r"(?:the )?(?:latest |last |model |weights |training |state )*"
+    r"(?:checkpoint |ckpt |snapshot )?(?:from |file )?(?:checkpoint )?"
+)
+_NOT_TO_TEST = r"(?!.{0,40}\b(?:eval|test|infer)\w*)"
+
 COURSE_RULES: tuple[Rule, ...] = (
     rule(
         TextKind.RESUMED,
         (
             "resum",
-            "loaded checkpoint",
+            "loaded",
+            "loading",
             "continuing training",
             "restor",
-            "loading model from",
             "starting",
         ),
         r"\bresum(?:ing|ed) (?:the )?(?:training |run |model |state )?"
         rf"(?:from|at|epoch|iter|step)\b{_NO_VALUE}",
         rf"\bresumed? (?:from )?checkpoint\b{_NO_VALUE}",
-        r"\bresume from (?:checkpoint|epoch|step|iter\w*|/)",
+        r"\bresume (?:training )?from (?:checkpoint|epoch|step|iter\w*|/)",
+        rf"\bresume[ds]? (?:training )?(?:from|at|with) [^\w\s]?{_OF_A_RUN}",
+        rf"\b(?:load(?:ed|ing)|restor(?:ed|ing)) {_WHAT}[^\w\s]?{_OF_A_RUN}{_NOT_TO_TEST}",
         r"loaded checkpoint\b.{0,200}(?:\bepoch\b|iteration|updates|step)",
         r"continuing training from",
         r"restor(?:ing|ed) (?:all )?states? from",

@@ -45,7 +45,7 @@ _MASK = re.compile(_NOISE)
 _LABEL = re.compile(r"^\s*\d{1,4}:\s(?=\s*[A-Za-z\[{|(])")
 _PREFIX = re.compile(
     rf"^(?:\s*+(?:\[?(?:{_STAMP}|{_RANK}|\d{{2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)\]?:?|\[[A-Z]+\]|[-|]?\s*+(?:DEBUG|INFO|WARNING|ERROR)\b[\]:|-]*"
-    rf"|{_LOGGER}|\[[\w.-]+\.py:\d+(?::\w+)?\]|\d{{1,4}}:(?=\s+\S)))+\s?"
+    rf"|{_LOGGER}|\|\s*[\w.<>]+:[\w.<>]+:\d+\s+-|\[[\w.-]+\.py:\d+(?::\w+)?\]|\d{{1,4}}:(?=\s+\S)))+\s?"
 )
 
 
