@@ -47,6 +47,8 @@ class EpisodeKind(StrEnum):
     LEVEL_SHIFT = "level_shift"
     LR_JUMP = "lr_jump"
     LR_ZERO = "lr_zero"
+    RETURN_COLLAPSE = "return_collapse"  # of a policy
+    DISCRIMINATOR_WON = "discriminator_won"  # the game of two networks is over
 
 
 @dataclass(frozen=True)
@@ -206,3 +208,5 @@ class Judgement:
     reason: str
     """One sentence with this run's numbers."""
     decisive: Episode | None = None
+    headline: str = ""
+    """What the verdict says where the outcome's own words do not fit the run; '' where they do."""

@@ -26,8 +26,9 @@ _SURE = ((0.9, "almost certainly"), (0.7, "most likely"), (0.5, "probably"), (0.
 def verdict_sentence(case: Case, hypotheses: Sequence[Hypothesis], unexplained: float) -> str:
     """One sentence for the head of the report."""
     outcome = case.judgement.outcome
-    happened = _HAPPENED[outcome].format(when=_when(case))
-    numbers = "" if outcome is Outcome.UNKNOWN else _numbers(case)
+    headline = case.judgement.headline
+    happened = headline or _HAPPENED[outcome].format(when=_when(case))
+    numbers = "" if headline or outcome is Outcome.UNKNOWN else _numbers(case)
     told = f"{happened} ({numbers})" if numbers else happened
     cause = _cause(outcome, hypotheses, unexplained)
     return f"{told}{cause}."

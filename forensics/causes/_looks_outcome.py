@@ -20,7 +20,7 @@ _ENDED = {
     Outcome.OVERFIT: "overfitted",
     Outcome.VALIDATION_FAILED: "failed in validation only",
     Outcome.CRASHED: "ended before its time without a numerical failure",
-    Outcome.UNKNOWN: "left too little to tell how it ended",
+    Outcome.UNKNOWN: "left nothing that tells how it ended",
 }
 
 

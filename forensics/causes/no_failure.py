@@ -31,6 +31,7 @@ from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_levels import level_of_no_healthy_run
 from forensics.causes._looks_outcome import ended
 from forensics.causes._looks_plan import stopped_short
+from forensics.causes._looks_return import return_rose, where_loss_tells
 from forensics.causes._looks_scaling import (
     first_loss_is_multiple,
     training_is_multiple_of_validation,
@@ -65,8 +66,8 @@ CAUSE = Cause(
     clues=(
         Clue("healthy", ended(Outcome.HEALTHY), STRONG, group="outcome"),
         Clue("recovered", ended(Outcome.SPIKED_RECOVERED), -WEAK, group="outcome"),
-        Clue("tall", tall_later, -MODERATE, group="spike"),
-        Clue("from_the_depths", from_the_depths, -STRONG, group="spike"),
+        Clue("tall", where_loss_tells(tall_later), -MODERATE, group="spike"),
+        Clue("from_the_depths", where_loss_tells(from_the_depths), -STRONG, group="spike"),
         Clue("hardware_error", says(TextKind.HARDWARE_ERROR), -DECISIVE),
         Clue("rate_anew", schedule_anew, -STRONG),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
@@ -79,8 +80,15 @@ CAUSE = Cause(
         Clue("ratio", training_is_multiple_of_validation, -STRONG, group="scale"),
         Clue("stopped_short", stopped_short, -MODERATE - WEAK),
         Clue("validation_falls", validation_falls_smoothly, WEAK),
-        Clue("fell", loss_fell, MODERATE, -STRONG, group="progress"),
-        Clue("ends_near_best", ends_near_best, MODERATE, -MODERATE, group="progress"),
+        Clue("fell", where_loss_tells(loss_fell), MODERATE, -STRONG, group="progress"),
+        Clue(
+            "ends_near_best",
+            where_loss_tells(ends_near_best),
+            MODERATE,
+            -MODERATE,
+            group="progress",
+        ),
+        Clue("return_rose", return_rose, MODERATE, -MODERATE, group="progress"),
     ),
     verify=_verify,
     fix=_fix,

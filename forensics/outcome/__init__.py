@@ -10,6 +10,7 @@ from forensics.outcome._crash import crashed, of_last_attempt
 from forensics.outcome._cut_off import cut_off
 from forensics.outcome._loss import diverged, recovered, stalled
 from forensics.outcome._non_finite import non_finite
+from forensics.outcome._policy import collapsed, judged_by_play
 from forensics.outcome._start import blew_up_at_start
 from forensics.outcome._validation import validation
 from forensics.run import TextEvidence
@@ -34,15 +35,21 @@ def judge(
         planned: Steps it was to do, where known.
     """
     last = of_last_attempt(text)
-    rules: tuple[Callable[[], Judgement | None], ...] = (
-        lambda: non_finite(timeline, episodes, last),
+    played = judged_by_play(timeline)
+    of_loss: tuple[Callable[[], Judgement | None], ...] = (
         lambda: diverged(episodes),
         lambda: cut_off(timeline, episodes),
         lambda: stalled(episodes),
         lambda: blew_up_at_start(timeline, episodes),
         lambda: validation(episodes),
+    )
+    rules: tuple[Callable[[], Judgement | None], ...] = (
+        lambda: non_finite(timeline, episodes, last),
+        lambda: collapsed(episodes),
+        *(() if played else of_loss),
         lambda: crashed(timeline, last, planned),
-        lambda: recovered(episodes),
+        lambda: None if played else recovered(episodes),
+        lambda: played,
     )
     for rule in rules:
         found = rule()
