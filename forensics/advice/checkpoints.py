@@ -15,11 +15,14 @@ _MOMENTS = "optimizer state"
 
 
 def judge_checkpoints(case: Case) -> tuple[CheckpointVerdict, ...]:
-    """Judge every checkpoint of the run, in step order; those without a known step come last."""
+    """Judge every checkpoint of the run, in step order; those without a known step come last.
+
+    These, and those of one step, stay in the run's order: by the numbers of their names.
+    """
     scanned: Mapping[str, list[TensorStats]] = defaultdict(list)
     for tensor in case.tensors or ():
         scanned[tensor.checkpoint].append(tensor)
-    order = sorted(case.run.checkpoints, key=lambda c: (c.step is None, c.step or 0, c.path))
+    order = sorted(case.run.checkpoints, key=lambda c: (c.step is None, c.step or 0))
     return tuple(_judge(case, found, scanned.get(found.path)) for found in order)
 
 
@@ -40,7 +43,8 @@ def last_healthy(case: Case, checkpoints: Sequence[CheckpointVerdict]) -> Checkp
         and place(case, c.step) in (Place.BEFORE, Place.BETWEEN, Place.NO_ONSET)
         and (bad is None or bad.step is None or (c.step is not None and c.step < bad.step))
     ]
-    return max(usable, key=lambda c: _preference(case, c), default=None)
+    latest_first = reversed(usable)
+    return max(latest_first, key=lambda c: _preference(case, c), default=None)
 
 
 def starts(case: Case) -> tuple[list[CheckpointVerdict], list[CheckpointVerdict]]:
