@@ -20,7 +20,7 @@ MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR
 def build(run: Run) -> Timeline:
     """Resolve a run's series into a timeline; an empty run gives an empty one."""
     series, axis = on_common_axis(run.series)
-    groups = with_totals(without_measures(_by_signal_and_tag(series)))
+    groups = without_measures(with_totals(_by_signal_and_tag(series)))
     tracks: dict[Signal, Track] = {}
     others: list[Track] = []
     superseded: list[Track] = []

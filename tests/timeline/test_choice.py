@@ -111,3 +111,10 @@ def test_a_rate_called_eta_stands_where_none_is_called_so() -> None:
 )
 def test_an_extreme_of_the_loss_is_not_the_loss(tag: str, signal: Signal) -> None:
     assert classify(tag) is signal
+
+
+def test_a_metric_beside_the_training_loss_is_still_what_validation_is_measured_by() -> None:
+    values = [3.0, 2.0, 1.0, 0.9]
+    run = _run(**{"loss": values, "train/ctc_loss": values, "validation/ctc_loss": values})
+    assert _tag(run, Signal.TRAIN_LOSS) == "loss"
+    assert _tag(run, Signal.EVAL_LOSS) == "validation/ctc_loss"
