@@ -1,7 +1,30 @@
 """Numbers in sentences: how evidence and advice write them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import isfinite, isnan
+
+_UNIT: ContextVar[str] = ContextVar("unit", default="step")
+
+
+@contextmanager
+def counted_in(noun: str) -> Iterator[None]:
+    """Within it, places and stretches of a run are written in what the run counts.
+
+    Args:
+        noun: In the singular: ``step``, ``epoch``, ``sample`` or ``row``.
+    """
+    before = _UNIT.set(noun)
+    try:
+        yield
+    finally:
+        _UNIT.reset(before)
+
+
+def unit() -> str:
+    """What the run that is being worded counts by, in the singular."""
+    return _UNIT.get()
 
 
 def number(value: float) -> str:
@@ -30,20 +53,31 @@ def times(ratio: float) -> str:
 
 
 def at_step(step: int) -> str:
-    """Write a place in the run: ``step 1,200``."""
-    return f"step {step:,}"
+    """Write a place in the run: ``step 1,200``, or ``epoch 12`` where it counts epochs."""
+    return f"{unit()} {step:,}"
+
+
+def stretch(amount: int) -> str:
+    """Write a length in what the run counts: ``1 step``, ``300 steps``, ``12 epochs``."""
+    return count(amount, unit())
+
+
+def between(first: int, last: int) -> str:
+    """Write a range of places, both ends in it: ``steps 3 to 8``; a single one as ``step 3``."""
+    return at_step(first) if first == last else f"{unit()}s {first:,} to {last:,}"
 
 
 def count(amount: int, noun: str) -> str:
     """Write a count with its noun: ``1 spike``, ``3 spikes``."""
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+    plural = "es" if noun.endswith(("s", "ch")) else "s"
+    return f"{amount:,} {noun}" + ("" if amount == 1 else plural)
 
 
 def listing(steps: Sequence[int], most: int = 4) -> str:
     """Write several steps: ``steps 10, 20 and 30``; beyond ``most``, how many more there are."""
     shown = [f"{s:,}" for s in steps[:most]]
     if len(steps) > most:
-        return f"steps {', '.join(shown)} and {len(steps) - most:,} more"
+        return f"{unit()}s {', '.join(shown)} and {len(steps) - most:,} more"
     if len(shown) > 1:
-        return f"steps {', '.join(shown[:-1])} and {shown[-1]}"
-    return f"step {shown[0]}" if shown else "no step"
+        return f"{unit()}s {', '.join(shown[:-1])} and {shown[-1]}"
+    return f"{unit()} {shown[0]}" if shown else f"no {unit()}"

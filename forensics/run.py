@@ -28,6 +28,11 @@ class Axis(StrEnum):
     SAMPLES = "samples"
     ROW = "row"  # nothing was logged to count by: the position in the file
 
+    @property
+    def noun(self) -> str:
+        """One of what it counts, in words."""
+        return self.value.removesuffix("s")
+
 
 @dataclass(frozen=True, eq=False)
 class Series:

@@ -13,8 +13,10 @@ from forensics.advice.monitors import monitors_for
 from forensics.advice.pilot import pilot_run
 from forensics.advice.recommendation import recommend
 from forensics.advice.sentence import verdict_sentence
+from forensics.advice.unchecked import without_data
 from forensics.case import Case
 from forensics.findings import Hypothesis
+from forensics.phrasing import counted_in
 from forensics.verdict import OtherRun, Verdict
 
 
@@ -32,6 +34,16 @@ def advise(
         unexplained: Probability of none of them.
         other_runs: Runs of the same folder that are not the one diagnosed.
     """
+    with counted_in(case.timeline.axis.noun):
+        return _advised(case, hypotheses, unexplained, other_runs)
+
+
+def _advised(
+    case: Case,
+    hypotheses: Sequence[Hypothesis],
+    unexplained: float,
+    other_runs: Sequence[OtherRun],
+) -> Verdict:
     checkpoints = judge_checkpoints(case)
     recommendation = recommend(case, hypotheses, unexplained, checkpoints)
     return Verdict(
@@ -48,7 +60,7 @@ def advise(
         monitors=monitors_for(case),
         cost=cost_of(case),
         other_runs=tuple(other_runs),
-        warnings=(*(str(note) for note in case.run.notes), *case.skipped),
+        warnings=(*(str(note) for note in case.run.notes), *without_data(case.skipped)),
     )
 
 

@@ -8,7 +8,7 @@ from forensics.advice import _alarms
 from forensics.advice._timing import failed_at
 from forensics.case import Case
 from forensics.medians import median
-from forensics.run import Values
+from forensics.run import Axis, Values
 from forensics.timeline import Track
 
 START_POINTS = 3
@@ -37,12 +37,18 @@ def usual_level(case: Case, track: Track | None) -> float | None:
 
 
 def start_level(track: Track) -> float | None:
-    """Median of the first `START_POINTS` finite values: where training began."""
-    values = track.value[track.finite][:START_POINTS]
-    return median(values) if len(values) else None
+    """Where training began: the first finite value, the one that the whole report names."""
+    return None if track.ends is None else track.ends[0]
 
 
 def planned_steps(case: Case) -> int | None:
-    """How long the run was to be: from the configuration, else as far as it came."""
-    total = case.config.total_steps or case.timeline.last_step
+    """How long the run was to be, in what it counts: as configured, else as far as it came."""
+    planned = {Axis.STEP: case.config.total_steps, Axis.EPOCH: case.config.epochs}
+    total = int(planned.get(case.timeline.axis) or case.timeline.last_step)
     return total if total > 0 else None
+
+
+def planned_updates(case: Case) -> int | None:
+    """How many optimizer steps it was to make; None where only epochs or rows are known."""
+    by_steps = case.timeline.axis is Axis.STEP
+    return case.config.total_steps or (planned_steps(case) if by_steps else None)

@@ -1,5 +1,6 @@
 """The lines of the checklist about the learning rate: its peak, its warm-up, its decay."""
 
+from forensics.advice._levels import planned_updates
 from forensics.case import Case
 from forensics.phrasing import number, percent
 from forensics.signals import Signal
@@ -44,11 +45,11 @@ def schedule(case: Case) -> CheckItem:
 def warmup(case: Case, least: float = 0.01, most: float = 0.2, enough: int = 1000) -> CheckItem:
     """A warm-up of about 3 % of the steps; a thousand steps are enough for any length."""
     advice = "warm up over about 3 % of the steps"
-    total = case.config.total_steps or case.timeline.last_step
+    total = planned_updates(case) or 0
     steps = _warmup_steps(case, total)
     if steps is None:
         return CheckItem("Warm-up", advice, UNKNOWN, None)
-    share = steps / total if total > 0 else None
+    share = steps / total if total else None
     found = f"{steps:,} steps" + ("" if share is None else f", {percent(share)} of the run")
     if steps == 0:
         return CheckItem("Warm-up", advice, "none", False)

@@ -5,6 +5,9 @@ from enum import StrEnum
 from forensics.case import Case
 from forensics.findings import Outcome
 
+_SPARED = (Outcome.CRASHED, Outcome.VALIDATION_FAILED)
+"""Failures that are none of the training itself."""
+
 
 class Place(StrEnum):
     """Where a step lies with respect to the onset."""
@@ -17,10 +20,12 @@ class Place(StrEnum):
 
 
 def failed_at(case: Case) -> int | None:
-    """Step at which the training itself went wrong; None: it did not, or was merely killed."""
+    """Step at which the training itself went wrong; None: it did not, or something else did.
+
+    A killed process and a broken validation leave the trained weights as good as they were.
+    """
     outcome = case.judgement.outcome
-    training_failed = outcome.is_failure and outcome is not Outcome.CRASHED
-    return case.judgement.onset_step if training_failed else None
+    return case.judgement.onset_step if outcome.is_failure and outcome not in _SPARED else None
 
 
 def wrong_from_start(case: Case) -> bool:

@@ -6,6 +6,7 @@ from forensics.advice import _alarms
 from forensics.advice._levels import fired, planned_steps, start_level
 from forensics.case import Case
 from forensics.medians import median
+from forensics.phrasing import at_step
 from forensics.signals import Signal
 from forensics.verdict import Monitor, Scale
 
@@ -37,7 +38,7 @@ def no_progress(
         return ()
     stuck = median(early[-points // 2 :]) > bound
     rule = (
-        f"stop at step {deadline} unless the loss is below {bound:.4g}"
+        f"stop at {at_step(deadline)} unless the loss is below {bound:.4g}"
         f" ({fall:.0%} under where training began)"
     )
     return (Monitor(Scale.WINDOW, rule, deadline if stuck else None),)

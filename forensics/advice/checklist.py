@@ -6,9 +6,10 @@ run does not say: what is unknown is never called fine.
 
 from itertools import pairwise
 
+from forensics.advice._levels import planned_steps
 from forensics.advice._rate_checks import UNKNOWN, peak_rate, schedule, warmup
 from forensics.case import Case
-from forensics.phrasing import count, number, percent
+from forensics.phrasing import count, number, percent, stretch, unit
 from forensics.signals import Signal
 from forensics.verdict import CheckItem
 
@@ -70,7 +71,7 @@ def gradient_norm(case: Case) -> CheckItem:
     if not bool((track.value != 0).any()):
         return CheckItem("Gradient norm", advice, "logged as 0 throughout: not measured", False)
     interval = round(track.interval)
-    often = "every step" if interval <= 1 else f"every {interval:,} steps"
+    often = f"every {unit()}" if interval <= 1 else f"every {stretch(interval)}"
     return CheckItem("Gradient norm", advice, f"logged {often}", True)
 
 
@@ -85,12 +86,13 @@ def shown_as_is(case: Case) -> CheckItem:
 def checkpoints_often(case: Case, most: float = 0.1) -> CheckItem:
     """How much work one failure costs."""
     every = case.config.save_interval or _observed_interval(case)
-    total = case.config.total_steps or case.timeline.last_step
+    total = _length(case)
     advice = f"save at least every {percent(most)} of the run"
     if every is None or total <= 0:
         found = "none found" if not case.run.checkpoints else UNKNOWN
         return CheckItem("Checkpoint interval", advice, found, None)
-    return CheckItem("Checkpoint interval", advice, f"every {every:,} steps", every <= most * total)
+    often = every <= most * total
+    return CheckItem("Checkpoint interval", advice, f"every {stretch(every)}", often)
 
 
 def checkpoints_kept(case: Case, fewest: int = 3) -> CheckItem:
@@ -105,6 +107,13 @@ def checkpoints_kept(case: Case, fewest: int = 3) -> CheckItem:
             "Checkpoints kept", advice, f"{found}, at most {limit} kept", limit >= fewest
         )
     return CheckItem("Checkpoints kept", advice, found, True if kept >= fewest else None)
+
+
+def _length(case: Case) -> float:
+    """How long the run was to be: planned, else from its first point to the end of its last."""
+    line, planned = case.timeline, planned_steps(case)
+    logged = line.last_step - line.first_step + line.interval if line.tracks else 0
+    return max(planned or 0, logged)
 
 
 def _observed_interval(case: Case) -> int | None:

@@ -7,6 +7,7 @@ from forensics.advice._moments import damaged_weights, doubtful_optimizer
 from forensics.advice._timing import Place, failed_at, place, wrong_from_start
 from forensics.case import Case
 from forensics.findings import TensorStats
+from forensics.phrasing import at_step, unit
 from forensics.run import FoundCheckpoint
 from forensics.verdict import CheckpointState, CheckpointVerdict
 
@@ -168,11 +169,12 @@ def _where(bad: Sequence[TensorStats]) -> str:
 
 def _written(case: Case, step: int | None) -> str:
     onset, after = failed_at(case), case.judgement.after_step
+    begun = "" if onset is None else at_step(onset)
     return {
-        Place.NO_ONSET: "" if step is not None else "its step is not known",
-        Place.UNKNOWN: "its step is not known, so it may have been written after the failure",
-        Place.BEFORE: f"written before the onset at step {onset}",
-        Place.BETWEEN: f"written between the last good logged step {after} and the onset at step"
-        f" {onset}, so it may already hold the damage",
-        Place.AFTER: f"written at or after the onset at step {onset}",
+        Place.NO_ONSET: "" if step is not None else f"its {unit()} is not known",
+        Place.UNKNOWN: f"its {unit()} is not known, so it may have been written after the failure",
+        Place.BEFORE: f"written before the onset at {begun}",
+        Place.BETWEEN: f"written between the last good logged {unit()} {after} and the onset at"
+        f" {begun}, so it may already hold the damage",
+        Place.AFTER: f"written at or after the onset at {begun}",
     }[place(case, step)]

@@ -10,6 +10,7 @@ from forensics.advice._levels import fired, planned_steps
 from forensics.advice._step_monitors import above_start, gradient_outlier, loss_outliers, non_finite
 from forensics.advice._window_monitors import clip_share, drift, loss_scale_fall, no_progress
 from forensics.case import Case
+from forensics.phrasing import stretch
 from forensics.signals import Signal
 from forensics.timeline import Track
 from forensics.verdict import Monitor, Scale
@@ -36,9 +37,8 @@ def validation(case: Case, share: float = 0.03) -> tuple[Monitor, ...]:
     track = case.track(Signal.EVAL_LOSS)
     if track is None or not track.finite.any():
         total = planned_steps(case)
-        every = (
-            "twenty times over the run" if total is None else f"every {max(total // 20, 1)} steps"
-        )
+        length = None if total is None else stretch(max(total // 20, 1))
+        every = "twenty times over the run" if length is None else f"every {length}"
         return (
             Monitor(Scale.VALIDATION, f"validate {every}: no validation loss was logged", None),
         )

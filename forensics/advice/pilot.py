@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from forensics.advice._levels import planned_steps
+from forensics.advice._levels import planned_updates
 from forensics.advice._timing import failed_at
 from forensics.case import Case
 from forensics.findings import Change
-from forensics.phrasing import number
+from forensics.phrasing import at_step, number
+from forensics.run import Axis
 from forensics.signals import Signal
 
 SHORTEST_STRETCH = 200
@@ -37,8 +38,8 @@ def _schedule(case: Case, warmup: int, length: int, changes: Sequence[Change]) -
     new = next((c.after for c in changes if c.setting == "learning_rate"), peak)
     rate = f" of {number(new)}" if isinstance(new, int | float) else ""
     return (
-        f"Run {length:,} steps: the full warm-up of {warmup:,} steps, not a shortened one, then"
-        f" {length - warmup:,} steps at the peak learning rate{rate}."
+        f"Run {length:,} optimizer steps: the full warm-up of {warmup:,} steps, not a shortened"
+        f" one, then {length - warmup:,} steps at the peak learning rate{rate}."
     )
 
 
@@ -46,14 +47,16 @@ def _reach(case: Case, length: int) -> str:
     onset = failed_at(case)
     if onset is None:
         return "Keep precision, batch size and number of devices exactly as in the full run."
+    if case.timeline.axis is not Axis.STEP:
+        return f"Then go on past {at_step(onset)}, where this run went wrong."
     if onset <= length:
-        return f"This covers step {onset:,}, where this run went wrong."
+        return f"This covers {at_step(onset)}, where this run went wrong."
     if onset <= LONGEST_REACH:
-        past = onset + length
-        return f"Then go on past step {onset:,}, where this run went wrong, to step {past:,}."
+        past = at_step(onset + length)
+        return f"Then go on past {at_step(onset)}, where this run went wrong, to {past}."
     return (
-        f"This run went wrong at step {onset:,}, too late to reach from the start: repeat the pilot"
-        f" from the last checkpoint before it, for {length:,} steps."
+        f"This run went wrong at {at_step(onset)}, too late to reach from the start: repeat the"
+        f" pilot from the last checkpoint before it, for {length:,} steps."
     )
 
 
@@ -85,7 +88,7 @@ def _seed(case: Case) -> str:
 
 def _warmup_steps(case: Case) -> int:
     """As configured, else as logged, else 3 % of the run, at least 100."""
-    config, total = case.config, planned_steps(case) or 0
+    config, total = case.config, planned_updates(case) or 0
     known = config.warmup_steps or round((config.warmup_ratio or 0.0) * total)
     if not known and case.lr is not None:
         known = case.lr.warmup_steps
@@ -93,5 +96,5 @@ def _warmup_steps(case: Case) -> int:
 
 
 def _stretch(case: Case) -> int:
-    total = planned_steps(case) or 0
+    total = planned_updates(case) or 0
     return int(np.clip(round(0.02 * total), SHORTEST_STRETCH, 2000))

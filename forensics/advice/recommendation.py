@@ -6,7 +6,8 @@ from forensics.advice._timing import Place, failed_at, place, wrong_from_start
 from forensics.advice.checkpoints import last_healthy
 from forensics.advice.optimizer_state import judge_optimizer
 from forensics.case import Case
-from forensics.findings import Change, Hypothesis
+from forensics.findings import Change, Hypothesis, Outcome
+from forensics.phrasing import at_step, unit
 from forensics.signals import Signal
 from forensics.verdict import CheckpointState, CheckpointVerdict, Recommendation
 
@@ -28,7 +29,8 @@ def recommend(
     least = max(LEAST_PROBABILITY, unexplained)
     first = hypotheses[0] if hypotheses and hypotheses[0].probability >= least else None
     healthy = last_healthy(case, checkpoints)
-    keep, why = (None, "") if healthy is None else judge_optimizer(case, healthy)
+    spared = case.judgement.outcome is Outcome.VALIDATION_FAILED
+    keep, why = (None, "") if healthy is None or spared else judge_optimizer(case, healthy)
     return Recommendation(
         resume_from=None if healthy is None else healthy.path,
         resume_step=None if healthy is None else healthy.step,
@@ -52,7 +54,12 @@ def _reason(
     if healthy is not None:
         return _found(case, healthy)
     if wrong_from_start(case):
-        return "the run was wrong from its first step: start again from the initial weights"
+        return f"the run was wrong from its first {unit()}: start again from the initial weights"
+    if case.judgement.outcome is Outcome.VALIDATION_FAILED and not checkpoints:
+        return (
+            "no checkpoint was found in the run directory; wherever its weights are, keep them: "
+            "the training itself did not fail. Repair the validation and evaluate them again"
+        )
     if not checkpoints:
         return "no checkpoint was found in the run directory"
     if all(c.state is CheckpointState.UNREADABLE for c in checkpoints):
@@ -60,15 +67,18 @@ def _reason(
     onset = failed_at(case)
     if onset is None:
         return "every checkpoint holds non-finite values or was not saved completely"
-    return f"no usable checkpoint was written before the failure began at step {onset:,}"
+    return f"no usable checkpoint was written before the failure began at {at_step(onset)}"
 
 
 def _found(case: Case, healthy: CheckpointVerdict) -> str:
     onset = failed_at(case)
+    spared = "the latest; the training itself did not fail"
+    if case.judgement.outcome is Outcome.VALIDATION_FAILED:
+        spared += ": keep its weights, repair the validation and evaluate them again"
     which = (
-        "the latest; the training itself did not fail"
+        spared
         if onset is None
-        else f"the latest written before the failure began at step {onset:,}"
+        else f"the latest written before the failure began at {at_step(onset)}"
     )
     checked = "finite" if healthy.scanned else "not scanned"
     return f"{which}; {checked}{_doubt(case, healthy.step)}"
@@ -78,7 +88,8 @@ def _doubt(case: Case, step: int | None) -> str:
     """What could still be wrong with weights saved so close to the failure."""
     after = case.judgement.after_step
     if place(case, step) is Place.BETWEEN:
-        return f"; it may already hold the damage, for nothing was logged after step {after}"
+        last = at_step(after or 0)
+        return f"; it may already hold the damage, for nothing was logged after {last}"
     if failed_at(case) is not None and step == after and case.track(Signal.GRAD_NORM) is None:
         return "; without a logged gradient norm the step itself may have done the damage"
     return ""

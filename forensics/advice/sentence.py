@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from forensics.advice.unchecked import caveats
 from forensics.case import Case
-from forensics.findings import Episode, Hypothesis, Outcome
-from forensics.medians import median
-from forensics.phrasing import at_step, number, percent
+from forensics.findings import Episode, EpisodeKind, Hypothesis, Outcome
+from forensics.phrasing import at_step, number, percent, stretch, unit
+from forensics.quantities import LOSSES, named
 from forensics.signals import Signal
 
 _HAPPENED = {
@@ -18,7 +21,6 @@ _HAPPENED = {
     Outcome.OVERFIT: "The model began to overfit{when}",
     Outcome.VALIDATION_FAILED: "Validation failed{when} while the training loss went on as usual",
     Outcome.CRASHED: "The run ended early{when} without a numerical failure",
-    Outcome.UNKNOWN: "Too little was logged to say how the run went",
 }
 _SURE = ((0.9, "almost certainly"), (0.7, "most likely"), (0.5, "probably"), (0.25, "possibly"))
 
@@ -27,11 +29,26 @@ def verdict_sentence(case: Case, hypotheses: Sequence[Hypothesis], unexplained: 
     """One sentence for the head of the report."""
     outcome = case.judgement.outcome
     headline = case.judgement.headline
+    if outcome is Outcome.UNKNOWN:
+        return f"{headline or _too_little(case)}."
     happened = headline or _HAPPENED[outcome].format(when=_when(case))
-    numbers = "" if headline or outcome is Outcome.UNKNOWN else _numbers(case)
+    numbers = "" if headline else _numbers(case)
     told = f"{happened} ({numbers})" if numbers else happened
-    cause = _cause(outcome, hypotheses, unexplained)
-    return f"{told}{cause}."
+    if outcome is Outcome.HEALTHY and (open_ends := caveats(case)):
+        told = f"{told}, as far as the log tells: {'; '.join(open_ends)}"
+    return f"{told}{_cause(outcome, hypotheses, unexplained)}."
+
+
+def _too_little(case: Case, shown: int = 6) -> str:
+    """Too few points, or what was seen instead of a loss."""
+    tags = list(dict.fromkeys(series.tag for series in case.run.series if len(series.step)))
+    if not tags or any(case.track(signal) is not None for signal in LOSSES):
+        return "Too little was logged to say how the run went"
+    more = f" and {len(tags) - shown:,} more" if len(tags) > shown else ""
+    return (
+        f"No loss was recognised among what was logged ({', '.join(tags[:shown])}{more}), so it "
+        "cannot be said how the run went"
+    )
 
 
 def _when(case: Case) -> str:
@@ -39,37 +56,71 @@ def _when(case: Case) -> str:
     if onset is None:
         return ""
     if onset <= case.timeline.first_step:
-        return " from its first step"
+        return f" from its first {unit()}"
     if after is not None and onset - after > 1:
-        return f" between steps {after:,} and {onset:,}"
+        return f" between {unit()}s {after:,} and {onset:,}"
     return f" at {at_step(onset)}"
 
 
 def _numbers(case: Case) -> str:
-    """The numbers of the decisive episode, else how far the loss fell."""
+    """The numbers of the decisive episode, else from where to where the loss went."""
     decisive = case.judgement.decisive
     if decisive is not None:
-        return _levels(decisive)
-    track = case.track(Signal.TRAIN_LOSS)
-    if track is None or not track.finite.any():
+        return _levels(case, decisive)
+    track = case.track(Signal.TRAIN_LOSS) or case.track(Signal.TRAIN_LOSS_EPOCH)
+    if track is None or track.ends is None:
         return ""
-    value = track.value[track.finite]
-    edge = max(min(len(value) // 4, 5), 1)
-    first, last = median(value[:edge]), median(value[-edge:])
-    return f"training loss {number(first)} to {number(last)} over {case.timeline.last_step:,} steps"
+    first, last = track.ends
+    return f"training loss {number(first)} to {number(last)} over {stretch(case.timeline.length)}"
 
 
-def _levels(episode: Episode) -> str:
-    name = episode.signal.value.replace("_", " ")
-    before = "" if episode.baseline is None else f" {number(episode.baseline)}"
-    peak = "" if episode.peak_value is None else f" to {number(episode.peak_value)}"
+def _levels(case: Case, episode: Episode) -> str:
+    name = named(episode.signal)
+    if episode.kind is EpisodeKind.NON_FINITE:
+        return f"{name} {_to_non_finite(case, episode)}"
+    before, after = _before(case, episode), _highest(case, episode)
+    if before is None or after is None or number(before) == number(after):
+        level = before if after is None else after
+        return "" if level is None else f"{name} {number(level)}"
     back = "" if episode.recovery_step is None else f", back by {at_step(episode.recovery_step)}"
-    return f"{name}{before}{peak}{back}" if before or peak else ""
+    return f"{name} {number(before)} to {number(after)}{back}"
+
+
+def _to_non_finite(case: Case, episode: Episode) -> str:
+    """Infinity and NaN by their names, in the order in which they came."""
+    track = case.track(episode.signal)
+    bad = np.empty(0) if track is None else track.value[(track.step >= episode.onset_step)]
+    bad = bad[~np.isfinite(bad)]
+    kinds = list(dict.fromkeys(number(float(v)) for v in bad))[:2] or ["NaN"]
+    last = episode.details.get("last_finite", episode.baseline)
+    known = isinstance(last, int | float) and np.isfinite(last)
+    start = f"{number(float(last))} to " if known and not episode.details.get("at_start") else ""
+    return start + ", then ".join(kinds)
+
+
+def _before(case: Case, episode: Episode) -> float | None:
+    """Where the quantity stood; of a loss that was best at its very first point, that point."""
+    track = case.track(episode.signal)
+    if episode.kind is not EpisodeKind.DIVERGENCE or track is None or track.ends is None:
+        return episode.baseline
+    first = track.ends[0]
+    return first if episode.baseline is None else min(first, episode.baseline)
+
+
+def _highest(case: Case, episode: Episode) -> float | None:
+    """Its peak; of a loss that diverged, the highest point where the level shows no rise."""
+    peak, track = episode.peak_value, case.track(episode.signal)
+    if episode.kind is not EpisodeKind.DIVERGENCE or track is None or peak is None:
+        return peak
+    if episode.baseline is not None and number(peak) != number(episode.baseline):
+        return peak
+    late = track.value[track.finite & (track.step >= episode.onset_step)]
+    return float(late.max()) if len(late) else peak
 
 
 def _cause(outcome: Outcome, hypotheses: Sequence[Hypothesis], unexplained: float) -> str:
     first = hypotheses[0] if hypotheses else None
-    if first is None or outcome is Outcome.UNKNOWN:
+    if first is None:
         return ""
     if first.cause == "no_failure":
         return "" if outcome is Outcome.HEALTHY else "; nothing points to a lasting fault"

@@ -15,6 +15,7 @@ from forensics import registry
 from forensics.case import Case
 from forensics.causes._base import PROVEN, Cause, Clue, Family, Seen
 from forensics.findings import Evidence, Hypothesis, Status
+from forensics.phrasing import counted_in
 
 UNEXPLAINED_NATS = 0.0
 """Score of 'none of these': a cause needs evidence beyond its prior to beat it."""
@@ -42,6 +43,11 @@ def rank(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
     Returns:
         The hypotheses, most probable first, and the probability of none of them.
     """
+    with counted_in(case.timeline.axis.noun):
+        return _ranked(case)
+
+
+def _ranked(case: Case) -> tuple[tuple[Hypothesis, ...], float]:
     # Several causes share a look; each is taken once.
     looks = {clue.look for cause in all_causes() for clue in cause.clues}
     found = {look: look(case) for look in looks}

@@ -11,6 +11,7 @@ from forensics.causes._looks_loss_shape import drifted
 from forensics.causes._lr_ranges import OptimizerKind, documented_range, optimizer_kind
 from forensics.causes._wording import at_step, number
 from forensics.findings import Change
+from forensics.run import Axis
 from forensics.signals import Signal
 
 DEFAULT_CLIP = 1.0
@@ -35,18 +36,28 @@ def restart_from(case: Case) -> str:
 
 
 def failing_stretch(case: Case, least: int = 50) -> int:
-    """Steps a trial must run to have passed the failure, rounded up to fifty."""
+    """Optimizer steps a trial must run to have passed the failure, rounded up to fifty."""
     line = case.timeline
     onset = case.judgement.onset_step
-    reach = 2 * least if onset is None else least + 2 * line.interval
+    known = onset is not None and line.axis is Axis.STEP
+    reach = least + 2 * line.interval if known else 2 * least
     return int(-(-reach // 50) * 50)
+
+
+def trial(case: Case) -> str:
+    """How long a trial must train to have passed the failure, in words."""
+    onset = case.judgement.onset_step
+    if onset is None or case.timeline.axis is Axis.STEP:
+        return f"{failing_stretch(case)} steps"
+    return f"until past {at_step(onset)}"
 
 
 def lower_lr(case: Case) -> Change | None:
     """The rate to try next, or None where the present one is not known.
 
     Far above the documented range, back into it; after a drift a fifth less is enough; otherwise
-    a third.
+    a third. What is changed is the setting, the peak that the run was to reach: a rate that broke
+    it on the way there is the most that the next peak may come near.
     """
     lr, known = facts.highest_lr(case), documented_range(case)
     if lr is None or lr <= 0:
@@ -57,7 +68,11 @@ def lower_lr(case: Case) -> Change | None:
         target = 0.8 * lr
     else:
         target = lr / 3
-    return Change("learning_rate", lr, round_to(target))
+    top = lr if case.lr is None else max(case.lr.peak, lr)
+    setting = case.config.lr_peak or float(f"{top:.6g}")
+    if setting <= 0 or not lr <= top:
+        setting = top
+    return Change("learning_rate", setting, round_to(target * setting / top))
 
 
 def clip_norm(case: Case) -> Change:

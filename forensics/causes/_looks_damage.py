@@ -5,7 +5,7 @@ import re
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import count, number, percent
+from forensics.causes._wording import at_step, count, number, percent, stretch
 from forensics.checkpoint_doubts import FEWEST, new_outlier
 from forensics.checkpoint_facts import CheckpointFacts, WeightFacts
 
@@ -81,7 +81,7 @@ def copies_differ(case: Case) -> Seen:
         if copies.differing and not (split and len(copies.differing) > copies.compared / 4):
             name, share = max(copies.differing.items(), key=lambda it: it[1])
             text = (
-                f"At step {copies.step} {len(copies.differing):,} of {copies.compared:,} "
+                f"At {at_step(copies.step or 0)} {len(copies.differing):,} of {copies.compared:,} "
                 f"parameters differ between ranks {', '.join(copies.ranks)}; in {name} "
                 f"{percent(share)} of the elements."
             )
@@ -138,7 +138,7 @@ def statistics_lag(case: Case, room: float = 0.15) -> Seen:
     state = "still near" if near else "no longer near"
     return saved.seen(
         near,
-        f"In {checkpoint.checkpoint}, {count(checkpoint.step or 0, 'step')} in, the running "
+        f"In {checkpoint.checkpoint}, {stretch(checkpoint.step or 0)} in, the running "
         f"statistics are {state} the 0 and 1 they began with (off by {number(off or 0.0)}).",
     )
 

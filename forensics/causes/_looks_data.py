@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.causes import _epochs as epochs
 from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_non_finite import isolated_non_finite
 from forensics.causes._wording import at_step, count, listing, number, times
 from forensics.findings import Episode, EpisodeKind
@@ -29,7 +29,7 @@ def gradient_broke_with_loss(case: Case) -> Seen:
 def _gradient_beside(case: Case, finite: bool) -> Seen:
     loss, norm = case.track(Signal.TRAIN_LOSS), case.track(Signal.GRAD_NORM)
     if loss is None or loss.finite.all():
-        return Seen(None, "Needs a non-finite training loss.")
+        return NOT_APPLICABLE
     steps = loss.step[~loss.finite]
     if norm is None or case.timeline.interval > facts.FINE_INTERVAL:
         return Seen(None, "Needs the gradient norm of the steps whose loss is non-finite.")
@@ -48,9 +48,11 @@ def _gradient_beside(case: Case, finite: bool) -> Seen:
 def non_finite_each_epoch(case: Case) -> Seen:
     """The isolated non-finite losses lie at the same place of different epochs."""
     steps = spikes.non_finite_steps(case)
-    same = epochs.same_place(case, steps) if isolated_non_finite(case).holds else None
+    if not isolated_non_finite(case).holds:
+        return NOT_APPLICABLE
+    same = epochs.same_place(case, steps)
     if same is None:
-        return Seen(None, "Needs isolated NaN losses in two epochs of known length.", steps)
+        return Seen(None, "Needs the length of an epoch, and NaN losses in two of them.", steps)
     verb = "lie" if same else "do not lie"
     return Seen(
         same, f"The NaN losses ({listing(steps)}) {verb} at the same place of each epoch.", steps
@@ -153,7 +155,7 @@ def level_shift_train_only(case: Case) -> Seen:
     """The training loss stepped up to another level and validation did not."""
     shift = _step_up(case)
     if shift is None:
-        return Seen(None, "Needs a step up of the level of the training loss.")
+        return NOT_APPLICABLE
     moved = shift.details.get("validation_moved")
     before, after = shift.details.get("before"), shift.details.get("after")
     levels = (
@@ -172,7 +174,7 @@ def began_as_step(case: Case) -> Seen:
     """The failure is that step: it began there."""
     shift, onset = _step_up(case), case.judgement.onset_step
     if shift is None or onset is None:
-        return Seen(None, "Needs a step up of the level of the training loss.")
+        return NOT_APPLICABLE
     near = abs(shift.onset_step - onset) <= 2 * case.timeline.interval
     return Seen(
         near,
@@ -209,7 +211,7 @@ def events_at_epoch_starts(case: Case) -> Seen:
     placed = [(e.onset_step, epochs.at_epoch_start(case, e.onset_step)) for e in events]
     known = [(step, near) for step, near in placed if near is not None]
     if not known:
-        return Seen(None, "Needs an event of the loss and the length of an epoch.")
+        return Seen(None, "Needs the length of an epoch.") if events else NOT_APPLICABLE
     near = tuple(step for step, at_start in known if at_start)
     length = epochs.steps_per_epoch(case) or 0.0
     return Seen(
@@ -224,7 +226,7 @@ def power_of_two_jump(case: Case, tolerance: float = 0.01) -> Seen:
     """A single point is a power of two times its neighbours: what one flipped exponent bit does."""
     spike = spikes.main_spike(case)
     if spike is None or spikes.spike_points(case, spike) != 1 or not spike.baseline:
-        return Seen(None, "Needs a spike of a single point.")
+        return NOT_APPLICABLE
     ratio = spikes.jump_ratio(spike)
     if ratio is None or ratio < 3:
         return Seen(False, "The spike is not a large jump of a single point.")

@@ -4,7 +4,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._wording import at_step, number, times
 from forensics.findings import Episode, EpisodeKind
 from forensics.medians import median
@@ -33,11 +33,13 @@ def gradient_jumped(case: Case, ratio: float = 10.0) -> Seen:
         text = f"the gradient norm never jumped to {times(ratio)} its median{level}."
         return Seen(False, until + text if until else f"T{text[1:]}")
     worst = max(jumps, key=lambda e: float(e.details["ratio"]))
-    peak = f" to {number(worst.peak_value)}" if worst.peak_value is not None else ""
+    size = f"{times(float(worst.details['ratio']))} its median"
+    if worst.peak_value is not None and worst.peak_step is not None:
+        size = f"{number(worst.peak_value)} at {at_step(worst.peak_step)}, {size}"
+    begun = "" if worst.peak_step == worst.onset_step else f" from {at_step(worst.onset_step)} on"
     return Seen(
         True,
-        f"The gradient norm jumped{peak}, {times(float(worst.details['ratio']))} its median, from "
-        f"{at_step(worst.onset_step)}.",
+        f"The gradient norm jumped{begun} to {size}.",
         (worst.onset_step,),
     )
 
@@ -64,7 +66,7 @@ def gradient_led(case: Case) -> Seen:
     )
     loss_onsets = [e.onset_step for e in loss if e.signal is Signal.TRAIN_LOSS]
     if case.judgement.onset_step is None or not loss_onsets:
-        return Seen(None, "Needs a loss that left its band.")
+        return NOT_APPLICABLE
     first = case.judgement.onset_step
     if case.judgement.first_mover is not Signal.GRAD_NORM or first >= min(loss_onsets):
         return Seen(False, f"The gradient norm did not move before the loss ({at_step(first)}).")

@@ -4,10 +4,11 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._wording import at_step, number
 from forensics.findings import Outcome, Severity
 from forensics.medians import median, row_medians
+from forensics.quantities import JUDGED, named
 from forensics.signals import Signal
 
 
@@ -23,10 +24,16 @@ def nothing_failed(case: Case) -> Seen:
             f"A {name} at {at_step(failed[0].onset_step)} counts as a failure.",
             (failed[0].onset_step,),
         )
-    signals = len(case.timeline.tracks)
-    if case.judgement.outcome.is_failure or not signals:
-        return Seen(None, "Needs logged quantities to look at.")
-    return Seen(True, f"In {f'{signals:,} logged quantities'} nothing counts as a failure.")
+    if case.judgement.outcome.is_failure:
+        return NOT_APPLICABLE
+    told = [s for s in case.timeline.tracks if s in JUDGED]
+    if not told:
+        return Seen(None, "Needs a loss, a metric or a gradient norm to look at.")
+    return Seen(True, f"Nothing counts as a failure in the {_listed([named(s) for s in told])}.")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def ends_near_best(case: Case, share: float = 0.05) -> Seen:

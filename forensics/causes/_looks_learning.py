@@ -4,9 +4,10 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes import _facts as facts
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import EpisodeKind
+from forensics.quantities import named
 from forensics.signals import Signal
 
 _ACCURACIES = (Signal.TRAIN_ACCURACY, Signal.EVAL_ACCURACY)
@@ -159,8 +160,10 @@ def loss_vanished(case: Case, share: float = 0.02, within: float = 0.1) -> Seen:
 def rests_below_chance(case: Case, lowest: float = 0.02, highest: float = 0.8) -> Seen:
     """The loss rests well below a uniform guess, far from zero, and got there early."""
     found, classes = case.episodes_of(EpisodeKind.PLATEAU), case.config.num_classes
-    if not found or not classes or classes < 2:
-        return Seen(None, "Needs a plateau of the loss and the number of classes.")
+    if not found:
+        return NOT_APPLICABLE
+    if not classes or classes < 2:
+        return Seen(None, "Needs the number of classes.")
     level = found[0].details.get("level", found[0].baseline)
     if level is None:
         return Seen(None, "Needs the level of the plateau.")
@@ -186,7 +189,15 @@ def loss_fell(case: Case, share: float = 0.05) -> Seen:
     fell = last < first - share * abs(first)
     if not fell and facts.counts_steps(case) and not facts.starts_at_beginning(case):
         return Seen(None, "Needs the log from the first steps on: this one begins later.")
-    return Seen(fell, f"The training loss went from {number(first)} to {number(last)}.")
+    begins, ends = float(found.value[0]), float(found.value[-1])
+    if (ends < begins - share * abs(begins)) is fell:
+        return Seen(fell, f"The training loss went from {number(begins)} to {number(ends)}.")
+    # Single points are noisy: where they tell another story, say what was held against what.
+    return Seen(
+        fell,
+        f"The median of the first {count(edge, 'training loss')} is {number(first)}, that of as "
+        f"many at the end {number(last)}.",
+    )
 
 
 def _accuracy(case: Case) -> tuple[str, np.ndarray] | None:
@@ -194,7 +205,7 @@ def _accuracy(case: Case) -> tuple[str, np.ndarray] | None:
     for signal in _ACCURACIES:
         found = facts.points(case.track(signal))
         if found is not None and len(found) >= 3:
-            return signal.value.replace("_", " "), _as_share(found.value)
+            return named(signal), _as_share(found.value)
     return None
 
 

@@ -49,9 +49,17 @@ def _against(case: Case, limit: str) -> Seen:
     size = f", {times(lr / known.usual)} the upper end of what" if lr > known.high else "; what"
     return Seen(
         above,
-        f"The learning rate reached {number(lr)}{size} is usual for {known.name} "
+        f"The learning rate {_reached(case, lr)}{size} is usual for {known.name} "
         f"({number(known.low)} to {number(known.usual)}).",
     )
+
+
+def _reached(case: Case, lr: float) -> str:
+    """How high the rate was; of one that rose further, that this is the value at the onset."""
+    step = facts.break_onset(case)
+    if case.lr is None or step is None or case.lr.peak <= 1.01 * lr:
+        return f"reached {number(lr)}"
+    return f"had reached {number(lr)} of its peak {number(case.lr.peak)} by {at_step(step)}"
 
 
 def lr_high_for_batch(case: Case, factor: float = 3.0) -> Seen:

@@ -127,7 +127,8 @@ def plateau_level(*kinds: str) -> Look:
         level = (match or list(found))[0]
         value = level.details.get("level", level.baseline)
         where = f"at {number(float(value))}" if value is not None else "on one level"
-        name = f" ({level.details['level_name']})" if level.details.get("level_name") else ""
+        named = level.details.get("level_kind") != "unnamed" and level.details.get("level_name")
+        name = f" ({named})" if named else ""
         return Seen(
             bool(match),
             f"From {at_step(level.onset_step)} the loss rests {where}{name}.",

@@ -6,7 +6,9 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._wording import at_step, count, listing, times
-from forensics.findings import EpisodeKind
+from forensics.findings import EpisodeKind, Outcome
+from forensics.quantities import named
+from forensics.run import TextKind
 from forensics.signals import Signal
 
 
@@ -59,8 +61,30 @@ def warnings_before(case: Case, onset: int, window: int = 50) -> str:
             recent, last = found.value[-33:-1], float(found.value[-1])
             usual, noise = float(np.median(recent)), 1.2 * float(np.max(recent))
             if usual > 0 and last > max(allowed * usual, noise):
-                return f"the {signal.value.replace('_', ' ')} was {times(last / usual)} its median"
+                return f"the {named(signal)} was {times(last / usual)} its median"
     return ""
+
+
+def any_non_finite(case: Case) -> Seen:
+    """Somewhere a number was not finite: in the log, in what it says, in a replay or a batch."""
+    line = case.timeline
+    tracks = (*line.tracks.values(), *line.others, *line.superseded)
+    if any(not t.finite.all() for t in tracks) or case.judgement.outcome is Outcome.NON_FINITE:
+        return Seen(True, "Numbers became non-finite.")
+    hidden = case.episodes_of(EpisodeKind.HIDDEN_NON_FINITE, EpisodeKind.SKIPPED_STEPS)
+    if hidden or case.text_of(*_TELLING) or case.replay is not None or case.batches is not None:
+        return NOT_APPLICABLE
+    if line.get(Signal.TRAIN_LOSS) is None and line.get(Signal.TRAIN_LOSS_EPOCH) is None:
+        return NOT_APPLICABLE
+    return Seen(False, "Not one logged number is NaN or infinite.")
+
+
+_TELLING = (
+    TextKind.NON_FINITE_ABORT,
+    TextKind.NON_FINITE_GUARD,
+    TextKind.OVERFLOW,
+    TextKind.LOSS_SCALE_MINIMUM,
+)
 
 
 def after_one_update(case: Case) -> Seen:

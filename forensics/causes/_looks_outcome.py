@@ -4,8 +4,9 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, NOT_APPLICABLE, STRONG, Clue, Look, Seen
 from forensics.causes._looks_levels import level_of_no_healthy_run
-from forensics.causes._wording import at_step, count
+from forensics.causes._wording import at_step, stretch
 from forensics.findings import Episode, EpisodeKind, Outcome, Severity
+from forensics.quantities import named
 from forensics.signals import Signal
 
 BROKE = (Outcome.DIVERGED, Outcome.NON_FINITE, Outcome.SPIKED_UNRECOVERED)
@@ -64,7 +65,7 @@ def early(case: Case) -> Seen:
     place, bound = ("within", sure) if is_early else ("after", limit)
     return Seen(
         is_early,
-        f"The failure began at {at_step(onset)}, {place} the first {count(bound, 'step')}, which "
+        f"The failure began at {at_step(onset)}, {place} the first {stretch(bound)}, which "
         "count as the beginning of this run.",
         (onset,),
     )
@@ -126,7 +127,7 @@ def before_any_update(case: Case) -> Seen:
         return Seen(False, f"The loss of {at_step(first)} was finite.")
     return Seen(
         True,
-        f"The {found[0].signal.value.replace('_', ' ')} of {at_step(first)} was already "
+        f"The {named(found[0].signal)} of {at_step(first)} was already "
         "non-finite, before any update was made.",
         (first,),
     )

@@ -5,7 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.causes._wording import count, number
+from forensics.causes._wording import count, number, unit
 from forensics.medians import MAD_TO_SD, deviation
 from forensics.run import Values
 from forensics.signals import Signal
@@ -28,7 +28,7 @@ def jumps_in_step(case: Case, fewest: int = 5, room: float = 0.15) -> Seen:
     return Seen(
         fits >= 0.75 and distance >= 3,
         f"The loss jumped {count(len(at), 'time')} from one point to the next, mostly "
-        f"{number(usual)} steps apart.",
+        f"{number(usual)} {unit()}s apart.",
         tuple(int(s) for s in found.step[at[:8]]),
     )
 

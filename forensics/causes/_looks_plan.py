@@ -1,5 +1,7 @@
 """Looks at whether the run did all that it was to do."""
 
+from dataclasses import dataclass
+
 from forensics.case import Case
 from forensics.causes._base import Seen
 from forensics.run import Axis, TextKind
@@ -11,19 +13,38 @@ def stopped_short(case: Case, share: float = 0.95) -> Seen:
 
     A run that still goes on looks the same.
     """
-    found = _done(case)
+    found = done(case, share)
     if found is None:
         return Seen(None, "Needs the planned number of steps or epochs.")
-    done, withheld, planned, unit = found
-    ends = f"The log ends at {unit} {done:,.0f} of {planned:,.0f} planned"
-    if done + withheld >= share * planned:
+    ends = f"The log ends at {found.unit} {found.reached:,.0f} of {found.planned:,.0f} planned"
+    if found.complete:
         return Seen(False, f"{ends}: that was the plan.")
     if case.text_of(TextKind.RUN_FINISHED, TextKind.INTERRUPTED):
         return Seen(None, f"{ends}, and says so.")
     return Seen(True, f"{ends}, and nothing says why.")
 
 
-def _done(case: Case) -> tuple[float, float, float, str] | None:
+@dataclass(frozen=True)
+class Done:
+    """How far a run came of what it was to do."""
+
+    reached: float
+    planned: float
+    unit: str
+    complete: bool
+    """True where what the log may hold back at its end covers what is missing."""
+
+
+def done(case: Case, share: float = 0.95) -> Done | None:
+    """How far the run came, None where its plan or its unit is not known."""
+    found = _counted(case)
+    if found is None:
+        return None
+    reached, withheld, planned, unit = found
+    return Done(reached, planned, unit, reached + withheld >= share * planned)
+
+
+def _counted(case: Case) -> tuple[float, float, float, str] | None:
     """Done, what the log may hold back at its end, planned, and the unit of all three."""
     line, config = case.timeline, case.config
     if config.total_steps:

@@ -5,9 +5,9 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes import _resumes as resumes
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_text import quote
-from forensics.causes._wording import at_step, count, number, times
+from forensics.causes._wording import at_step, number, stretch, times
 from forensics.findings import Ending
 from forensics.run import TextKind
 from forensics.signals import Signal
@@ -31,13 +31,19 @@ def soon_after_resume(case: Case, steps: int = 10) -> Seen:
     """The failure began within ten steps of the resume (or in its first logged point)."""
     onset, at = case.judgement.onset_step, resumes.resume_step(case)
     if onset is None or at is None:
-        return Seen(None, "Needs a resume and an onset.")
+        return NOT_APPLICABLE
     late = onset - at
     reach = max(steps, case.timeline.interval)
-    when = f"{count(late, 'step')} after" if late >= 0 else f"{count(-late, 'step')} before"
+    if late < 0:
+        # The point before the resume may stand for a stretch that reaches into it; the first of
+        # the log cannot.
+        near = late >= -case.timeline.interval and onset > case.timeline.first_step
+        text = f"The failure began at {at_step(onset)}, before the resume at {at_step(at)}."
+        return Seen(near, text, (onset, at))
+    when = f"{stretch(late)} after the resume" if late else "at the resume,"
     return Seen(
-        -case.timeline.interval <= late <= reach,
-        f"The failure began {when} the resume at {at_step(at)}.",
+        late <= reach,
+        f"The failure began {when}{' at' if late else ''} {at_step(at)}.",
         (at, onset),
     )
 
@@ -76,14 +82,14 @@ def decayed_slowly(case: Case, least: int = 5, most: int = 2000) -> Seen:
     """After the jump the loss came back over many steps, as moments do that fill again."""
     jump = resumes.jump_at_resume(case)
     if jump is None:
-        return Seen(None, "Needs a jump of the loss at a resume.")
+        return NOT_APPLICABLE
     took = jump.details.get("recovery_steps")
     if took is None:
         gone = jump.ending in (Ending.PERSISTED, Ending.SETTLED, Ending.DIVERGED)
         return Seen(False if gone else None, "The loss did not come back to its level.")
     return Seen(
         least <= int(took) <= most,
-        f"The loss needed {count(int(took), 'step')} to come back.",
+        f"The loss needed {stretch(int(took))} to come back.",
         (jump.onset_step,),
     )
 
@@ -149,7 +155,7 @@ def rose_at_old_end(case: Case) -> Seen:
     """The failure began where the attempt before had stopped: there the unseen data begin."""
     onset, ends = case.judgement.onset_step, _old_ends(case)
     if onset is None or not ends:
-        return Seen(None, "Needs a resume that went back, and an onset.")
+        return NOT_APPLICABLE
     near = [e for e in ends if abs(onset - e) <= max(10, 2 * case.timeline.interval)]
     return Seen(
         bool(near),

@@ -9,6 +9,7 @@ from forensics.causes import _facts as facts
 from forensics.causes import _resumes as resumes
 from forensics.causes._base import Seen
 from forensics.causes._wording import at_step, number, percent, times
+from forensics.quantities import named
 from forensics.signals import Signal
 from forensics.timeline import Track
 
@@ -105,7 +106,7 @@ def ranks_disagree(case: Case, tolerance: float = 1e-3) -> Seen:
             return Seen(
                 float(apart[worst]) > tolerance,
                 f"Between {first.source} and {other.source} the "
-                f"{first.signal.value.replace('_', ' ')} differs by up to "
+                f"{named(first.signal)} differs by up to "
                 f"{percent(float(apart[worst]))} ({at_step(step)}).",
                 (step,),
             )

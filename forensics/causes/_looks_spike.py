@@ -6,12 +6,13 @@ from forensics.case import Case
 from forensics.causes import _epochs as epochs
 from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
-from forensics.causes._base import Seen
-from forensics.causes._wording import at_step, count, listing, number, percent, times
+from forensics.causes._base import NOT_APPLICABLE, Seen
+from forensics.causes._wording import at_step, count, listing, number, percent, stretch, times
 from forensics.findings import Ending
+from forensics.quantities import named
 from forensics.signals import Signal
 
-NO_SPIKE = Seen(None, "Needs a spike of the training loss.")
+NO_SPIKE = NOT_APPLICABLE
 
 
 def one_point(case: Case, fine: int = 5) -> Seen:
@@ -128,7 +129,7 @@ def above_untrained(case: Case, factor: float = 1.1) -> Seen:
     chance = facts.chance_loss(case)
     levels = [v for v in (first, chance[0] if chance else None) if v is not None]
     if spike is None or spike.peak_value is None or not levels:
-        return Seen(None, "Needs a spike, and the first loss of the run.")
+        return NO_SPIKE if spike is None else Seen(None, "Needs the first loss of the run.")
     return Seen(
         spike.peak_value > factor * max(levels),
         f"The spike reaches {number(spike.peak_value)}; an untrained model costs "
@@ -162,7 +163,7 @@ def recovered_soon(case: Case, steps: int = 50) -> Seen:
     took = spike.recovery_step - spike.onset_step
     return Seen(
         took <= max(steps, 2 * case.timeline.interval),
-        f"The loss was back {count(took, 'step')} after {at_step(spike.onset_step)}.",
+        f"The loss was back {stretch(took)} after {at_step(spike.onset_step)}.",
         (spike.recovery_step,),
     )
 
@@ -174,7 +175,7 @@ def recurs_each_epoch(case: Case) -> Seen:
         return NO_SPIKE
     same = epochs.same_place(case, steps)
     if same is None:
-        return Seen(None, "Needs spikes in two epochs of known length.", steps)
+        return Seen(None, "Needs the length of an epoch.", steps) if len(steps) > 1 else NO_SPIKE
     verb = "lie" if same else "do not lie"
     return Seen(
         same, f"The spikes ({listing(steps)}) {verb} at the same place of each epoch.", steps
@@ -213,7 +214,7 @@ def in_first_points(case: Case, points: int = 16) -> Seen:
     """The spike came and went in the first logged points, where losses overshoot in health."""
     spike, loss = spikes.main_spike(case), facts.points(case.track(Signal.TRAIN_LOSS))
     if spike is None or loss is None or not facts.starts_at_beginning(case):
-        return Seen(None, "Needs a spike, and the log of the first steps.")
+        return NO_SPIKE if spike is None else Seen(None, "Needs the log of the first steps.")
     end = spike.recovery_step or spike.peak_step or spike.onset_step
     place, last = (int(np.searchsorted(loss.step, s)) + 1 for s in (spike.onset_step, end))
     return Seen(
@@ -243,4 +244,4 @@ def from_the_depths(case: Case, ratio: float = 100.0, depth: float = 1e-3) -> Se
 
 
 def _name(signal: Signal) -> str:
-    return signal.value.replace("_", " ")
+    return named(signal)

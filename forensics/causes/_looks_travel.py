@@ -8,7 +8,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._looks_told import decay_unseen
 from forensics.causes._lr_ranges import OptimizerKind, documented_range, optimizer_kind
-from forensics.causes._wording import count, number, percent
+from forensics.causes._wording import number, percent, stretch
 from forensics.signals import Signal
 
 FROM_SCRATCH, FINE_TUNED = 1e-2, 1e-4
@@ -62,7 +62,7 @@ def hardly_moved(case: Case, share: float = 2e-3, least: int = 20) -> Seen:
     moved = float(np.median(sizes))
     return saved.seen(
         moved < share,
-        f"In {count(pair.steps, 'step')} from {pair.earlier} to {pair.later} the median matrix "
+        f"In {stretch(pair.steps)} from {pair.earlier} to {pair.later} the median matrix "
         f"moved by {percent(moved)} of itself.",
     )
 

@@ -4,8 +4,9 @@ from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.causes._wording import count, number, percent
+from forensics.causes._wording import number, percent, stretch
 from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, WeightChange
+from forensics.run import Axis
 
 TWO = "Needs the weights of two checkpoints (scan them)."
 
@@ -24,7 +25,7 @@ def never_updated(case: Case, share: float = 0.9) -> Seen:
     if still >= share * len(weights):
         text = (
             f"{still:,} of {len(weights):,} tensors are the same bit for bit in {pair.earlier} "
-            f"and {pair.later}, {count(pair.steps, 'step')} apart."
+            f"and {pair.later}, {stretch(pair.steps)} apart."
         )
         return saved.seen(True, text)
     moved = len(weights) - still
@@ -46,7 +47,7 @@ def rounded_away(case: Case, share: float = 0.5) -> Seen:
     moved = sum(w.moved * w.read for w in weights) / sum(w.read for w in weights)
     return saved.seen(
         moved < share,
-        f"Of the 16-bit weights {percent(moved)} moved in {count(pair.steps, 'step')} from "
+        f"Of the 16-bit weights {percent(moved)} moved in {stretch(pair.steps)} from "
         f"{pair.earlier} to {pair.later}, and no wider copies are kept.",
     )
 
@@ -58,14 +59,18 @@ def moved_far(case: Case, limit: float = 3e-2) -> Seen:
     early = [
         pair for pair in saved.pairs(case) if onset is None or (steps.get(pair.later) or 0) < onset
     ]
-    found = [(p, rate) for p in early if (rate := _rate(p)) is not None]
+    found = [(p, way) for p in early if (way := _way(p)) is not None]
     if not found:
         return saved.seen(None, "Needs the weights of two neighbouring checkpoints.")
-    pair, rate = found[-1]
+    pair, way = found[-1]
+    updates = _updates_between(case, pair)
+    if updates is None:
+        return saved.seen(None, "Needs the number of optimizer steps between two checkpoints.")
+    rate = way / updates
     return saved.seen(
         rate > limit,
         f"From {pair.earlier} to {pair.later} the median matrix moved by at least "
-        f"{percent(rate)} of itself a step.",
+        f"{percent(rate)} of itself an optimizer step ({percent(way)} in all).",
     )
 
 
@@ -136,7 +141,19 @@ def _trained(pair: CheckpointPair, case: Case) -> list[WeightChange]:
     return [] if case.config.lora else told
 
 
-def _rate(pair: CheckpointPair) -> float | None:
-    """Median over the matrices of the way from one save to the next, a step, relative to them."""
+def _way(pair: CheckpointPair) -> float | None:
+    """Median over the matrices of the way from one save to the next, relative to them."""
     sizes = sorted(w.relative for w in pair.weights if len(w.shape) > 1 and w.relative > 0)
-    return sizes[len(sizes) // 2] / pair.steps if sizes else None
+    return sizes[len(sizes) // 2] if sizes else None
+
+
+def _updates_between(case: Case, pair: CheckpointPair) -> int | None:
+    """Optimizer steps between two saves: as the optimizer counts, else as the run does.
+
+    A log by epoch or row does not tell how many updates its unit holds.
+    """
+    told = [None if case.survey is None else case.survey.of(p) for p in (pair.earlier, pair.later)]
+    counts = [None if c is None else c.state.optimizer_steps for c in told]
+    if counts[0] is not None and counts[1] is not None and counts[1][1] > counts[0][1]:
+        return int(counts[1][1] - counts[0][1])
+    return max(pair.steps, 1) if case.timeline.axis is Axis.STEP else None

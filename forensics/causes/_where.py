@@ -2,7 +2,7 @@
 
 from forensics.case import Case
 from forensics.causes import _spikes as spikes
-from forensics.causes._wording import at_step, listing
+from forensics.causes._wording import at_step, between, listing, unit
 
 
 def batch_words(case: Case) -> str:
@@ -11,7 +11,7 @@ def batch_words(case: Case) -> str:
     if len(steps) == 1:
         return f"the batch of {at_step(steps[0])}"
     if steps:
-        return f"the batches of steps {steps[0]:,} to {steps[-1]:,}"
+        return f"the batches of {between(steps[0], steps[-1])}"
     return f"the batch of {onset_words(case)}"
 
 
@@ -27,7 +27,7 @@ def onset_words(case: Case) -> str:
     """Where the failure began, as narrow as the log interval allows."""
     onset, after = case.judgement.onset_step, case.judgement.after_step
     if onset is None:
-        return "the suspect step"
+        return f"the suspect {unit()}"
     if after is not None and onset - after > 1:
-        return f"steps {after + 1:,} to {onset:,}"
+        return between(after + 1, onset)
     return at_step(onset)

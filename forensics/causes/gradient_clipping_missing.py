@@ -64,7 +64,7 @@ from forensics.findings import Change, Outcome
 def _verify(case: Case) -> str:
     clip = changes.clip_norm(case)
     return (
-        f"From {changes.restart_from(case)}, replay {changes.failing_stretch(case)} steps over the "
+        f"From {changes.restart_from(case)}, replay {changes.trial(case)} over the "
         f"failure with the same batches twice, once as before and once clipped at {clip.after:g}: "
         "if only the clipped one goes through, clipping was missing."
     )

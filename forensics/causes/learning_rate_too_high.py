@@ -100,14 +100,14 @@ from forensics.findings import Change, Outcome
 
 
 def _verify(case: Case) -> str:
-    change, steps = changes.lower_lr(case), changes.failing_stretch(case)
-    rates = (
-        f"{change.before:g}, {change.before / 2:g} and {change.before / 10:g}"
-        if change
-        else "the present one, a half and a tenth of it"
-    )
+    change, length = changes.lower_lr(case), changes.trial(case)
+    rates = "the present one, a half and a tenth of it"
+    if change:
+        now, lowest = change.before, min(change.before / 10, change.after)
+        middle = now / 2 if lowest >= now / 10 else changes.round_to((now * lowest) ** 0.5)
+        rates = f"{now:g}, {middle:g} and {lowest:g}"
     return (
-        f"From {changes.restart_from(case)}, train {steps} steps on the same data at learning "
+        f"From {changes.restart_from(case)}, train {length} on the same data at learning "
         f"rates {rates}: if the instability shrinks with the rate, the rate is the cause; if it "
         "only comes later, it is not."
     )

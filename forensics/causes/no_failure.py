@@ -40,6 +40,7 @@ from forensics.causes._looks_schedule import schedule_anew
 from forensics.causes._looks_spike import from_the_depths, tall_later
 from forensics.causes._looks_text import says
 from forensics.causes._looks_validation import validation_falls_smoothly
+from forensics.causes._wording import stretch
 from forensics.findings import Outcome
 from forensics.run import TextKind
 
@@ -49,7 +50,7 @@ _FAILURES = tuple(o for o in Outcome if o.is_failure)
 def _verify(case: Case) -> str:
     return (
         "Evaluate the last checkpoint on a held-out set and compare it with what the run was "
-        f"started for ({case.timeline.last_step:,} steps were logged)."
+        f"started for (the log holds {stretch(case.timeline.length)})."
     )
 
 

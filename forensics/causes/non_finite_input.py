@@ -70,6 +70,7 @@ CAUSE = Cause(
             (Outcome.NON_FINITE, Outcome.SPIKED_RECOVERED),
             (Outcome.VALIDATION_FAILED, Outcome.CRASHED),
         ),
+        Clue("any_non_finite", broken.any_non_finite, 0.0, -DECISIVE, refutes=True),
         Clue("instant", broken.instant, STRONG, -STRONG),
         Clue(
             "gradient_with_loss", data.gradient_broke_with_loss, MODERATE, -STRONG, group="forward"

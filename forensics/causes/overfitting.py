@@ -59,12 +59,9 @@ def _fix(case: Case) -> list[str]:
 
 
 def _changes(case: Case) -> tuple[Change, ...]:
-    best, total = _best_step(case), case.config.total_steps
-    if best is None or best <= 0:
-        return ()
-    if total is not None and best < total:
-        return (Change("total_steps", total, best),)
-    return (Change("early_stopping", None, "patience 3"),)
+    best = _best_step(case)
+    kept = "the best validation" if best is None else at_step(best)
+    return (Change("early_stopping", None, f"patience 3, keep the best ({kept} in this run)"),)
 
 
 CAUSE = Cause(

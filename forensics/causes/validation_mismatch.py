@@ -38,14 +38,23 @@ from forensics.findings import Outcome
 
 def _verify(case: Case) -> str:
     return (
-        f"At the checkpoint nearest {onset_words(case)}, run the evaluation code on 500 training "
-        "samples, in evaluation mode: their loss must be about the logged training loss. If it is "
+        f"With {_trained(case)}, run the evaluation code on 500 training samples, in evaluation "
+        "mode: their loss must be about the logged training loss. If it is "
         "not, the code differs; if it is, the data do. Count samples that stand in both sets."
     )
 
 
+def _trained(case: Case) -> str:
+    """Weights for which the fault shows: of a gap from the start, any that were trained."""
+    onset = case.judgement.onset_step
+    if onset is None or onset <= case.timeline.first_step + case.timeline.interval:
+        return "the weights of the last checkpoint"
+    return f"the checkpoint nearest {onset_words(case)}"
+
+
 def _fix(_: Case) -> list[str]:
     return [
+        "Keep the trained weights: once the validation is repaired, evaluate them again.",
         "Use one function for the preprocessing of both sets, and print a sample of each.",
         "Draw the validation set at random from the same source, without shared samples.",
         "Check label mapping, tokenizer, padding and ignored labels of the validation loader.",

@@ -156,4 +156,4 @@ def name_of(config: Config, found: Flat) -> tuple[str, str]:
         )
     if abs(found.level - found.initial) <= 0.05 * abs(found.initial):
         return "initial", "the level at which the run began"
-    return "unnamed", "no level that has a name"
+    return "unnamed", ""

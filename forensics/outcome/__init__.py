@@ -13,6 +13,7 @@ from forensics.outcome._non_finite import non_finite
 from forensics.outcome._policy import collapsed, judged_by_play
 from forensics.outcome._start import blew_up_at_start
 from forensics.outcome._validation import validation
+from forensics.phrasing import counted_in
 from forensics.run import TextEvidence
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -34,7 +35,16 @@ def judge(
         text: What its text proves.
         planned: Steps it was to do, where known.
     """
-    last = of_last_attempt(text)
+    with counted_in(timeline.axis.noun):
+        return _judged(timeline, episodes, of_last_attempt(text), planned)
+
+
+def _judged(
+    timeline: Timeline,
+    episodes: Sequence[Episode],
+    last: Sequence[TextEvidence],
+    planned: int | None,
+) -> Judgement:
     played = judged_by_play(timeline)
     of_loss: tuple[Callable[[], Judgement | None], ...] = (
         lambda: diverged(episodes),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from forensics.findings import Judgement, Outcome, Symptom
+from forensics.phrasing import at_step
 from forensics.run import TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -55,7 +56,7 @@ def crashed(
         return None
     telling = min(crashes, key=lambda t: CRASHES.index(t.kind))
     step = telling.step if telling.step is not None else timeline.last_step
-    reason = f"the process ended at step {step:,}: {telling.text}"
+    reason = f"the process ended at {at_step(step)}: {telling.text}"
     return Judgement(Outcome.CRASHED, Symptom.CRASH, step, None, None, reason)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from forensics.findings import Ending, Episode, EpisodeKind, Judgement, Outcome, Symptom
 from forensics.outcome._chain import judgement
+from forensics.phrasing import at_step
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
@@ -33,7 +34,7 @@ def cut_off(timeline: Timeline, episodes: Sequence[Episode]) -> Judgement | None
             and spike.baseline > 0
         ):
             reason = (
-                f"the loss left its band at step {spike.onset_step:,} and the log ends at "
+                f"the loss left its band at {at_step(spike.onset_step)} and the log ends at "
                 f"{last:.4g}, {last / spike.baseline:.4g} times its level; training began at "
                 f"{first:.4g}"
             )

@@ -1,6 +1,7 @@
 """Outcomes of the training loss: diverged, stalled, spiked and recovered."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from forensics.findings import (
     Ending,
@@ -12,6 +13,7 @@ from forensics.findings import (
     Symptom,
 )
 from forensics.outcome._chain import judgement, since
+from forensics.phrasing import at_step
 from forensics.signals import Signal
 
 LEAST_SPIKE = 1.2
@@ -50,7 +52,7 @@ def diverged(episodes: Sequence[Episode]) -> Judgement | None:
         return _never_back_after_resume(episodes)
     worst = max(slow, key=lambda e: e.details["recovery_steps"] or 0)
     reason = (
-        f"the loss left its band at step {worst.onset_step:,}, peaked at {worst.peak_value:.4g} "
+        f"the loss left its band at {at_step(worst.onset_step)}, peaked at {worst.peak_value:.4g} "
         f"and was back at its level only {worst.details['recovery_steps']:,} steps later"
     )
     return judgement(
@@ -76,7 +78,7 @@ def _never_back_after_resume(episodes: Sequence[Episode]) -> Judgement | None:
         return None
     d = lasting[0].details
     reason = (
-        f"the loss was {d['before']:.4g} before the resume at step {lasting[0].onset_step:,}, "
+        f"the loss was {d['before']:.4g} before the resume at {at_step(lasting[0].onset_step)}, "
         f"jumped to {d['after']:.4g} and ends at {d['final']:.4g}"
     )
     return judgement(
@@ -91,11 +93,6 @@ def _never_back_after_resume(episodes: Sequence[Episode]) -> Judgement | None:
 
 def _divergence(episode: Episode, episodes: Sequence[Episode]) -> Judgement:
     away = episode.ending is Ending.DIVERGED
-    d = episode.details
-    reason = (
-        f"the loss fell to {d['best_value']:.4g} by step {d['best_step']:,}, left its band at step "
-        f"{episode.onset_step:,} and ends at {d['final']:.4g}"
-    )
     series = next(
         (
             e
@@ -104,13 +101,25 @@ def _divergence(episode: Episode, episodes: Sequence[Episode]) -> Judgement:
         ),
         None,
     )
-    if series is None or away:
-        outcome = Outcome.DIVERGED if away else Outcome.SPIKED_UNRECOVERED
-        symptom, onset = Symptom.SPIKE_NEVER_RECOVERS, episode.onset_step
-        return judgement(outcome, symptom, episodes, episode, onset, reason)
-    outcome, symptom = Outcome.SPIKED_UNRECOVERED, Symptom.CONSECUTIVE_SPIKES
-    found = judgement(outcome, symptom, episodes, episode, episode.onset_step, reason)
-    return since(series, found)
+    outcome = Outcome.DIVERGED if away else Outcome.SPIKED_UNRECOVERED
+    repeated = series is not None and not away
+    symptom = Symptom.CONSECUTIVE_SPIKES if repeated else Symptom.SPIKE_NEVER_RECOVERS
+    found = judgement(outcome, symptom, episodes, episode, episode.onset_step, "")
+    if series is not None and not away:
+        found = since(series, found)
+    return replace(found, reason=_divergence_reason(episode, found.onset_step))
+
+
+def _divergence_reason(episode: Episode, onset: int | None) -> str:
+    """How the loss went, told from the onset that the whole report names."""
+    d, left = episode.details, episode.onset_step if onset is None else onset
+    best, ends = f"{d['best_value']:.4g}", f"{d['final']:.4g}"
+    if d["best_step"] >= left or d["best_value"] >= d["initial"]:
+        return f"the loss left its band at {at_step(left)}, {best} was its best; it ends at {ends}"
+    return (
+        f"the loss fell to {best} by {at_step(d['best_step'])}, left its band at {at_step(left)} "
+        f"and ends at {ends}"
+    )
 
 
 def _explained_by_data(divergence: Episode, episodes: Sequence[Episode]) -> bool:
@@ -142,9 +151,8 @@ def stalled(episodes: Sequence[Episode]) -> Judgement | None:
         what = (
             "never fell to speak of" if never else "was far off at first and far from done at last"
         )
-    reason = (
-        f"the loss {what}: {d['level']:.4g} from step {flat.onset_step:,} on ({d['level_name']})"
-    )
+    name = "" if d["level_kind"] == "unnamed" else f" ({d['level_name']})"
+    reason = f"the loss {what}: {d['level']:.4g} from {at_step(flat.onset_step)} on{name}"
     return judgement(Outcome.STALLED, Symptom.NO_PROGRESS, episodes, flat, flat.onset_step, reason)
 
 
@@ -166,8 +174,8 @@ def recovered(episodes: Sequence[Episode]) -> Judgement | None:
     count = len({e.onset_step for e in events})
     what = "left its band" if finite else BROKEN[worst.kind]
     reason = (
-        f"the loss {what} {count} time{'s' if count > 1 else ''}, worst at step "
-        f"{worst.onset_step:,} ({worst.peak_value:.4g}), and came back"
+        f"the loss {what} {count} time{'s' if count > 1 else ''}, worst at "
+        f"{at_step(worst.onset_step)} ({worst.peak_value:.4g}), and came back"
     )
     found = judgement(Outcome.SPIKED_RECOVERED, symptom, episodes, worst, worst.onset_step, reason)
     return since(series or start, found)

@@ -12,6 +12,7 @@ from forensics.findings import (
     Symptom,
 )
 from forensics.outcome._chain import judgement
+from forensics.phrasing import at_step
 from forensics.run import Axis, TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline import Timeline
@@ -37,7 +38,7 @@ def non_finite(
     if decisive is None and abort is not None:
         step = abort.step if abort.step is not None else timeline.last_step
         early = step <= timeline.first_step + 1 and _begins_with_the_run(timeline)
-        reason = f"the framework stopped it at step {step:,}: {abort.text}"
+        reason = f"the framework stopped it at {at_step(step)}: {abort.text}"
         return judgement(Outcome.NON_FINITE, _finite_symptom(early), episodes, None, step, reason)
     assert decisive is not None
     early = bool(decisive.details.get("at_start")) and _begins_with_the_run(timeline)
@@ -65,14 +66,14 @@ def _non_finite_reason(episode: Episode) -> str:
         shown = episode.details.get("shown")
         seen = "the gradient norm" if episode.signal is Signal.GRAD_NORM else "the loss"
         return (
-            f"{seen} gives away a non-finite run from step {episode.onset_step:,} on, "
+            f"{seen} gives away a non-finite run from {at_step(episode.onset_step)} on, "
             f"although the log shows a loss of {shown:.4g}"
             if shown is not None
-            else f"{seen} gives away a non-finite run from step {episode.onset_step:,} on"
+            else f"{seen} gives away a non-finite run from {at_step(episode.onset_step)} on"
         )
     word = "infinite" if episode.details.get("kind") == "inf" else "NaN"
     name = "the gradient norm" if episode.signal is Signal.GRAD_NORM else "the loss"
-    return f"{name} became {word} at step {episode.onset_step:,} and stayed non-finite"
+    return f"{name} became {word} at {at_step(episode.onset_step)} and stayed non-finite"
 
 
 def _ended_in_guard(

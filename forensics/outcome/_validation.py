@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from forensics.findings import Episode, EpisodeKind, Judgement, Outcome, Severity, Symptom
 from forensics.outcome._chain import judgement
+from forensics.phrasing import at_step
 from forensics.signals import Signal
 
 
@@ -29,17 +30,17 @@ def _outcome(episode: Episode) -> tuple[Outcome, str] | None:
     d, step = episode.details, episode.onset_step
     if episode.kind is EpisodeKind.NON_FINITE and episode.signal is Signal.EVAL_LOSS:
         return Outcome.VALIDATION_FAILED, (
-            f"the validation loss became non-finite at step {step:,} while the training loss "
+            f"the validation loss became non-finite at {at_step(step)} while the training loss "
             "stayed finite"
         )
     if episode.kind is EpisodeKind.VALIDATION_FAILURE:
         return Outcome.VALIDATION_FAILED, (
             f"validation loss {d['eval_level']:.4g} against a training loss of "
-            f"{d['train_level']:.4g}, from step {step:,}"
+            f"{d['train_level']:.4g}, from {at_step(step)}"
         )
     if episode.kind is EpisodeKind.OVERFIT:
         return Outcome.OVERFIT, (
-            f"validation was best at step {d['best_step']:,} ({d['best_value']:.4g}) and rose "
+            f"validation was best at {at_step(d['best_step'])} ({d['best_value']:.4g}) and rose "
             f"by {d['rise']:.0%} while training fell by another {d['train_fall']:.0%}"
         )
     return None

@@ -1,5 +1,7 @@
 """The diagnosis for an issue tracker: GitHub-flavoured Markdown under 65,536 characters."""
 
+from typing import TypeVar
+
 from forensics.report.github_markdown import (
     block,
     bullets,
@@ -11,8 +13,10 @@ from forensics.report.github_markdown import (
     text,
 )
 from forensics.report.markdown_replay import replay_section
-from forensics.report.view import Argument, Badge, Clue, Fact, Page, build_page
+from forensics.report.view import Argument, Badge, Clue, Fact, Folded, Page, build_page
 from forensics.verdict import Verdict
+
+T = TypeVar("T")
 
 LIMIT = 65_000
 """GitHub takes 65,536 characters; the rest is left for what a person adds."""
@@ -123,7 +127,7 @@ def _actions(page: Page) -> str:
         f"{resume}. {text(todo.reason)}",
         f"**{text(todo.optimizer_title)}.** {text(todo.optimizer)}" if todo.optimizer else "",
         changes if todo.changes else "",
-        f"Skip the batches of steps {text(todo.skip)}." if todo.skip else "",
+        f"Skip the batches of {todo.skip_unit}s {text(todo.skip)}." if todo.skip else "",
     )
 
 
@@ -157,7 +161,7 @@ def _episodes(page: Page) -> str:
         for e in page.episodes.shown
     ]
     head = ["Severity", "What", "Onset", "Peak", "Recovery", "Numbers"]
-    return section("What happened", table(head, rows) if rows else "")
+    return section("What happened", _more(table(head, rows), page.episodes) if rows else "")
 
 
 def _batches(page: Page) -> str:
@@ -176,6 +180,14 @@ def _batches(page: Page) -> str:
     )
 
 
+def _more(rows: str, items: Folded[T]) -> str:
+    """A table, and how many of its kind are left out of it."""
+    if not items.folded and not items.omitted:
+        return rows
+    count = f"The first {len(items.shown):,} of {text(items.total)}"
+    return f"{rows}\n\n{count}; the HTML and the JSON report list the others."
+
+
 def _folder(page: Page) -> str:
     """Checkpoints, other runs and warnings, folded away."""
     checkpoints = table(
@@ -188,8 +200,10 @@ def _folder(page: Page) -> str:
     )
     found = page.warnings.shown + page.warnings.folded
     parts = [
-        folded("Checkpoints", checkpoints) if page.checkpoints.shown else "",
-        folded("Other runs", others) if page.other_runs.shown else "",
+        folded("Checkpoints", _more(checkpoints, page.checkpoints))
+        if page.checkpoints.shown
+        else "",
+        folded("Other runs", _more(others, page.other_runs)) if page.other_runs.shown else "",
         folded(page.warnings.total, bullets(found, 15)) if found else "",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -5,7 +5,8 @@ from itertools import pairwise
 from math import sqrt
 
 from forensics.causes import _base
-from forensics.findings import Ending, EpisodeKind, Outcome, Severity, Status, Symptom
+from forensics.findings import Ending, Episode, EpisodeKind, Outcome, Severity, Status, Symptom
+from forensics.quantities import is_better, named
 from forensics.report.wording import words
 from forensics.signals import Signal
 from forensics.verdict import CheckpointState
@@ -20,21 +21,6 @@ class Tone(StrEnum):
     NEUTRAL = "neutral"
 
 
-_SIGNALS = {
-    Signal.TRAIN_LOSS: "training loss",
-    Signal.TRAIN_LOSS_EPOCH: "training loss per epoch",
-    Signal.EVAL_LOSS: "validation loss",
-    Signal.EVAL_ACCURACY: "validation score",
-    Signal.EVAL_ERROR: "validation error",
-    Signal.TRAIN_ERROR: "training error",
-    Signal.TRAIN_ACCURACY: "training accuracy",
-    Signal.LR: "learning rate",
-    Signal.GRAD_NORM: "gradient norm",
-    Signal.GRAD_NORM_CLIPPED: "gradient norm after clipping",
-    Signal.GRAD_NORM_PARAM: "gradient norm of a parameter",
-    Signal.CLIP_FRACTION: "share of clipped steps",
-    Signal.PARAM_NORM: "weight norm",
-}
 _OUTCOMES = {
     Outcome.HEALTHY: ("Healthy", Tone.GOOD, "It trained as it should."),
     Outcome.SPIKED_RECOVERED: (
@@ -102,7 +88,6 @@ _SEVERITY_TONES = {
 }
 _ENDINGS = {
     Ending.RECOVERED: "recovered",
-    Ending.SETTLED: "settled at a worse level",
     Ending.DIVERGED: "diverged",
     Ending.PERSISTED: "lasts to the end",
     Ending.CENSORED: "the log ends first",
@@ -116,7 +101,7 @@ _BOUNDS = tuple(
 
 def signal(quantity: Signal) -> str:
     """The quantity in words."""
-    return _SIGNALS.get(quantity, words(quantity.value))
+    return named(quantity)
 
 
 def kind(episode: EpisodeKind) -> str:
@@ -149,9 +134,26 @@ def severity_tone(severity: Severity) -> Tone:
     return _SEVERITY_TONES[severity]
 
 
-def ending(value: Ending) -> str:
-    """How an episode ended, in words."""
-    return _ENDINGS[value]
+def ending(episode: Episode) -> str:
+    """How an episode ended, in words: a level that lasts is better, worse or merely another."""
+    if episode.ending is not Ending.SETTLED:
+        return _ENDINGS[episode.ending]
+    before, after = _levels(episode)
+    if before is None or after is None or before == after:
+        return "settled at another level"
+    better = is_better(episode.signal, before, after)
+    if better is None:
+        return f"settled at a {'higher' if after > before else 'lower'} level"
+    return f"settled at a {'better' if better else 'worse'} level"
+
+
+def _levels(episode: Episode) -> tuple[float | None, float | None]:
+    """Where the quantity stood before and where it came to rest, as far as the episode tells."""
+    d = episode.details
+    before = d.get("before", episode.baseline)
+    after = d.get("after", d.get("final", episode.peak_value))
+    numbers = tuple(float(v) if isinstance(v, int | float) else None for v in (before, after))
+    return numbers[0], numbers[1]
 
 
 def strength(weight: float) -> tuple[int, str]:

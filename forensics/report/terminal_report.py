@@ -88,9 +88,8 @@ def _rows(verdict: Verdict, page: Page, width: int, fancy: bool) -> Iterator[Row
     others = [f"{run.name} ({run.outcome.text.lower()})" for run in page.other_runs.shown[:4]]
     yield Row("other runs", ", ".join(others), 2, 9)
     for warning in page.warnings.shown[:1]:
-        yield Row(
-            "warnings", f"{page.warnings.total.partition(' ')[0]}, the first: {warning}", 2, 4
-        )
+        count = page.warnings.total.partition(" ")[0]
+        yield Row("warnings", warning if count == "1" else f"{count}, the first: {warning}", 2, 4)
 
 
 def _todo(page: Page) -> Iterator[Row]:
@@ -99,12 +98,13 @@ def _todo(page: Page) -> Iterator[Row]:
         yield Row("onset", onset.value + (f" ({onset.note})" if onset.note else ""), 2, 1)
     todo = page.actions
     where = f"{todo.resume} ({todo.resume_step})" if todo.resume_step else todo.resume
-    yield Row(todo.resume_title.lower() if where else "resume", where or todo.reason, 2, 0)
+    title = "keep" if todo.resume_title.startswith("Keep") else todo.resume_title.lower()
+    yield Row(title if where else "resume", where or todo.reason, 3, 0)
     if todo.optimizer:
         yield Row("optimizer", f"{todo.optimizer_title}. {todo.optimizer}", 2, 2)
     changes = [f"{row.setting} {row.before} → {row.after}" for row in todo.changes]
     yield Row("change", ", ".join(changes), 3, 0)
-    yield Row("skip", f"steps {todo.skip}" if todo.skip else "", 1, 1)
+    yield Row("skip", f"{todo.skip_unit}s {todo.skip}" if todo.skip else "", 1, 1)
     for it in page.hypotheses.in_full[:1]:
         yield Row("to settle it", " ".join(it.verify.split()).replace("`", ""), 3, 7)
 

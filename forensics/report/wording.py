@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from forensics import phrasing
 from forensics.run import Axis
 
 _UNSAFE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 """Control characters, overrides of the writing direction and halves of surrogate pairs."""
-_AXIS_WORDS = {Axis.STEP: "step", Axis.EPOCH: "epoch", Axis.SAMPLES: "sample", Axis.ROW: "row"}
 _IRREGULAR = {"index": "indices", "entry": "entries", "batch": "batches", "loss": "losses"}
 NBSP = "\u00a0"
 
@@ -121,14 +121,19 @@ def file_size(size: int) -> str:
     return f"{amount:,.3g}{NBSP}TB" if amount < 1000 else f"{amount:,.0f}{NBSP}TB"
 
 
-def unit(axis: Axis) -> str:
-    """What the steps of a run count, in the singular."""
-    return _AXIS_WORDS[axis]
+def unit(axis: Axis | None = None) -> str:
+    """What a run counts by, in the singular; without an axis, the run that is being worded."""
+    return phrasing.unit() if axis is None else axis.noun
 
 
-def at(step: int, axis: Axis = Axis.STEP) -> str:
+def at(step: int, axis: Axis | None = None) -> str:
     """``step 1,240``, or what else the run counts by."""
     return f"{unit(axis)}{NBSP}{step:,}"
+
+
+def stretch(amount: int) -> str:
+    """``1,240 steps``, or what else the run that is being worded counts by."""
+    return plural(amount, phrasing.unit())
 
 
 def step_ranges(steps: Iterable[int]) -> list[str]:

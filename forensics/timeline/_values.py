@@ -45,6 +45,14 @@ class Track:
         """Shape (n,), True where the value is finite."""
         return np.isfinite(self.value)
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The very first and the very last finite value, as a reader finds them in the log."""
+        places = np.flatnonzero(self.finite)
+        if not len(places):
+            return None
+        return float(self.value[places[0]]), float(self.value[places[-1]])
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -86,6 +94,13 @@ class Timeline:
     interval: float = 1.0
     """Steps between logged points of the training loss (or of whatever was logged)."""
     axis: Axis = Axis.STEP
+
+    @property
+    def length(self) -> int:
+        """How far the log reaches, in what it counts; of epochs or rows, how many there are."""
+        if self.axis in (Axis.EPOCH, Axis.ROW) and self.tracks:
+            return self.last_step - self.first_step + 1
+        return self.last_step
 
     def get(self, signal: Signal) -> Track | None:
         """The track of a quantity, or None where it was not logged."""

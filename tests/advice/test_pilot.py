@@ -14,7 +14,9 @@ def test_a_bare_run_still_gets_a_whole_plan():
 
 def test_the_warm_up_is_never_shortened():
     case = exploded(config=Config(warmup_steps=500, total_steps=20_000, lr_peak=3e-4))
-    assert pilot_run(case, ())[0].startswith("Run 900 steps: the full warm-up of 500 steps")
+    assert pilot_run(case, ())[0].startswith(
+        "Run 900 optimizer steps: the full warm-up of 500 steps"
+    )
 
 
 def test_the_new_rate_is_the_one_to_try():

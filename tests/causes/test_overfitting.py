@@ -52,7 +52,8 @@ def test_a_healthy_run_is_healthy():
 def test_validation_that_turned_while_training_fell_is_overfitting():
     case = turned(config=Config(total_steps=200))
     assert winner(case) == "overfitting"
-    assert rank(case)[0][0].changes == (Change("total_steps", 200, 80),)
+    kept = "patience 3, keep the best (step 80 in this run)"
+    assert rank(case)[0][0].changes == (Change("early_stopping", None, kept),)
 
 
 def test_one_that_turned_and_ends_far_behind_is_still_overfitting():

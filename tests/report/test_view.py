@@ -73,7 +73,7 @@ def test_details_of_unforeseen_keys_or_types_do_not_break_an_episode() -> None:
         (
             EpisodeKind.LEVEL_SHIFT,
             {"before": 2.0, "after": 3.0, "validation_moved": None},
-            "2 before, 3 after",
+            "2 before, 3 after (worse)",
         ),
         (
             EpisodeKind.PLATEAU,
@@ -100,7 +100,7 @@ def test_the_diagnosis_is_shown_in_full_even_where_it_is_improbable() -> None:
     verdict = samples.diverged_finetune()
     page = build_page(replace(verdict, hypotheses=verdict.hypotheses[3:]))
     assert [h.title for h in page.hypotheses.in_full] == ["Warm-up missing"]
-    assert len(page.hypotheses.ruled_out.folded) == 7
+    assert len(page.hypotheses.ruled_out.folded) == 6
 
 
 def test_evidence_is_split_and_ordered_by_weight() -> None:

@@ -6,6 +6,7 @@ run are passed on as they are: each format makes them harmless in its own way.
 
 from dataclasses import dataclass
 
+from forensics.phrasing import counted_in
 from forensics.report.provenance import SCHEMA_VERSION, version
 from forensics.report.view._advice import (
     Actions,
@@ -70,7 +71,12 @@ class Page:
 
 
 def build_page(verdict: Verdict) -> Page:
-    """Word a verdict."""
+    """Word a verdict, its steps in what the run counts."""
+    with counted_in(verdict.case.timeline.axis.noun):
+        return _page(verdict)
+
+
+def _page(verdict: Verdict) -> Page:
     case = verdict.case
     return Page(
         head=headline(verdict),

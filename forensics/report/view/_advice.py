@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 
-from forensics.findings import Change
+from forensics.findings import Change, Outcome
 from forensics.report.names import Tone
 from forensics.report.view._headline import Fact
 from forensics.report.wording import (
     at,
     hours,
     percent,
-    plural,
     sentence,
     setting,
     step_list,
     step_ranges,
+    stretch,
+    unit,
 )
 from forensics.verdict import CheckItem, Monitor, Scale, Verdict
 
@@ -34,7 +35,8 @@ class Actions:
     """What to do now."""
 
     resume_title: str
-    """``Resume from``, ``Go on from`` or why neither, to be followed by ``resume``."""
+    """``Resume from``, ``Go on from``, ``Keep the weights of`` or why none of them; then comes
+    ``resume``."""
     resume: str
     """Path of the checkpoint, '' where there is none to resume from."""
     resume_step: str
@@ -45,6 +47,8 @@ class Actions:
     """Why; '' where there is nothing to resume from."""
     changes: tuple[Row, ...]
     skip: str
+    skip_unit: str
+    """What ``skip`` counts, in the singular."""
     skip_all: str
     """Every step to skip, where ``skip`` is cut short."""
 
@@ -95,8 +99,10 @@ def actions(verdict: Verdict) -> Actions:
     more = (
         f" and {len(ranges) - SKIPPED_RANGES:,} more ranges" if len(ranges) > SKIPPED_RANGES else ""
     )
-    fine = not verdict.case.judgement.outcome.is_failure
-    title = "Go on from" if fine else "Resume from"
+    outcome = verdict.case.judgement.outcome
+    title = "Resume from" if outcome.is_failure else "Go on from"
+    if outcome is Outcome.VALIDATION_FAILED:
+        title = "Keep the weights of"
     return Actions(
         resume_title=title if advice.resume_from else "No checkpoint to resume from",
         resume=advice.resume_from or "",
@@ -106,6 +112,7 @@ def actions(verdict: Verdict) -> Actions:
         optimizer=sentence(advice.optimizer_reason) if advice.optimizer_reason else "",
         changes=tuple(_row(change) for change in advice.changes),
         skip=step_list(advice.skip_steps),
+        skip_unit=unit(),
         skip_all=", ".join(ranges[:SKIPPED_RANGES]) + more if len(ranges) > 6 else "",
     )
 
@@ -152,7 +159,7 @@ def loss(verdict: Verdict) -> Loss:
     """Word the cost; empty where nothing failed."""
     cost = verdict.cost
     facts = [
-        Fact("after the onset", plural(cost.steps_after_onset, "step"))
+        Fact("after the onset", stretch(cost.steps_after_onset))
         if cost.steps_after_onset is not None
         else None,
         Fact("of machine time", hours(cost.hours_after_onset))
@@ -179,7 +186,7 @@ def _earliest(verdict: Verdict) -> tuple[str, ...]:
     }
     return tuple(
         f"A {scale.value.replace(' ', '-')} monitor would have stopped it at {at(stop)},"
-        f" {plural(max(last - stop, 0), 'step')} before the log ends."
+        f" {stretch(max(last - stop, 0))} before the log ends."
         for scale, stop in stops.items()
         if stop is not None
     )

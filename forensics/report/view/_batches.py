@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from forensics.batch_facts import BatchAudit, BatchFinding, BatchSurvey, Oddity
 from forensics.case import Case
 from forensics.report.view._folding import Folded, fold
-from forensics.report.wording import number, percent, plural, step_list, words
+from forensics.report.wording import number, percent, plural, step_list, unit, words
 
 _NAMES = {
     Oddity.NON_FINITE_INPUT: "non-finite values",
@@ -69,7 +69,7 @@ def _summary(found: BatchSurvey) -> str:
         return "No captured batch could be looked at."
     suspects = [a.step for a in found.suspects]
     looked = f"{plural(len(found.audits), 'batch')} looked at"
-    of_suspects = f", {len(suspects):,} of suspect steps ({step_list(suspects)})"
+    of_suspects = f", {len(suspects):,} of suspect {unit()}s ({step_list(suspects)})"
     looked += of_suspects if suspects else ", none of a suspect step"
     odd = [a.step for a in found.audits if a.findings]
     return f"{looked}: {_verdict(odd)}."
@@ -78,7 +78,8 @@ def _summary(found: BatchSurvey) -> str:
 def _verdict(odd: list[int]) -> str:
     if not odd:
         return "nothing is odd in a single one"
-    return f"odd {'are those of steps' if len(odd) > 1 else 'is that of step'} {step_list(odd)}"
+    which = f"are those of {unit()}s" if len(odd) > 1 else f"is that of {unit()}"
+    return f"odd {which} {step_list(odd)}"
 
 
 def _of_suspects(found: BatchSurvey) -> Iterator[BatchRow]:

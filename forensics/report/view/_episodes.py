@@ -6,6 +6,7 @@ from typing import Any
 
 from forensics.case import Case
 from forensics.findings import Episode
+from forensics.quantities import is_better
 from forensics.report import names
 from forensics.report.names import Tone
 from forensics.report.view._folding import Folded, fold
@@ -15,6 +16,8 @@ from forensics.report.wording import (
     percent,
     plural,
     sentence_case,
+    stretch,
+    unit,
     words,
 )
 from forensics.run import TextEvidence
@@ -68,7 +71,7 @@ def _row(episode: Episode) -> EpisodeRow:
         quantity=names.signal(episode.signal),
         onset=f"{episode.onset_step:,}",
         peak=_peak(episode),
-        recovery=names.ending(episode.ending) if recovery is None else f"{recovery:,}",
+        recovery=names.ending(episode) if recovery is None else f"{recovery:,}",
         severity=episode.severity.value,
         tone=names.severity_tone(episode.severity),
         details=describe(episode),
@@ -95,7 +98,7 @@ def describe(episode: Episode) -> str:
         phrase = _PHRASES.get((kind, key)) or _PHRASES.get(("", key))
         if phrase is not None and value is not None:
             phrases.append(_said(phrase, value))
-    phrases += [_best(episode.details), _shift(episode.details)]
+    phrases += [_best(episode.details), _shift(episode)]
     if episode.first_mover is not None and episode.first_mover_step is not None:
         phrases.append(
             f"{names.signal(episode.first_mover)} first, at {episode.first_mover_step:,}"
@@ -115,11 +118,13 @@ def setting_words(value: Any) -> str:
     return one_line(str(value), 80)
 
 
-def _shift(details: Mapping[str, Any]) -> str:
-    before, after = details.get("before"), details.get("after")
-    if isinstance(before, int | float) and isinstance(after, int | float):
-        return f"{number(before)} before, {number(after)} after"
-    return ""
+def _shift(episode: Episode) -> str:
+    before, after = episode.details.get("before"), episode.details.get("after")
+    if not isinstance(before, int | float) or not isinstance(after, int | float):
+        return ""
+    judged = {True: " (better)", False: " (worse)", None: ""}
+    better = is_better(episode.signal, before, after)
+    return f"{number(before)} before, {number(after)} after{judged[better]}"
 
 
 def _best(details: Mapping[str, Any]) -> str:
@@ -135,6 +140,13 @@ def _times(base: str) -> Phrase:
 
 def _flag(yes: str, no: str = "") -> Phrase:
     return lambda value: yes if value else no
+
+
+def _below(share: float) -> str:
+    """How far a level lies from where training began, whichever way."""
+    if abs(share) < 0.005:
+        return "where it began"
+    return f"{percent(abs(share))} {'below' if share > 0 else 'above'} where it began"
 
 
 _FORMS = {
@@ -156,7 +168,7 @@ _PHRASES: Mapping[tuple[str, str], Phrase] = {
     ("lr_jump", "ratio"): _times("the rate before"),
     ("", "points"): lambda value: plural(int(value), "point"),
     ("", "speed"): lambda value: "" if value == "none" else f"{words(str(value))} recovery",
-    ("", "recovery_steps"): lambda value: f"back within {plural(int(value), 'step')}",
+    ("", "recovery_steps"): lambda value: f"back within {stretch(int(value))}",
     ("", "count"): lambda value: plural(int(value), "time"),
     ("consecutive_spikes", "count"): lambda value: plural(int(value), "spike"),
     ("non_finite", "count"): lambda value: plural(int(value), "value"),
@@ -168,11 +180,11 @@ _PHRASES: Mapping[tuple[str, str], Phrase] = {
     ("", "last_value"): lambda value: f"ends at {number(value)}",
     ("", "level_name"): str,
     ("", "level"): lambda value: f"level {number(value)}",
-    ("", "improvement"): lambda value: f"{percent(value)} below where it began",
+    ("", "improvement"): _below,
     ("", "from_start"): _flag("from the start"),
     ("", "kind"): lambda value: {"nan": "NaN", "inf": "infinite"}.get(str(value), str(value)),
     ("", "persistent"): _flag("to the end", "passing"),
-    ("", "share"): lambda value: f"{percent(value)} of logged steps",
+    ("", "share"): lambda value: f"{percent(value)} of logged {unit()}s",
     ("overfit", "rise"): lambda value: f"validation up by {percent(value)}",
     ("overfit", "train_fall"): lambda value: f"training down by {percent(value)}",
     ("", "at_start"): _flag("from the first step"),

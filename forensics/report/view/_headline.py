@@ -151,16 +151,11 @@ def _steps(case: Case) -> Fact:
     line = case.timeline
     if not line.tracks:
         return Fact("Logged", "nothing")
-    unit = sentence_case(_axis_noun(case))
+    unit = sentence_case(plural(2, case.timeline.axis.noun).partition(" ")[2])
     span = f"{line.first_step:,} to {line.last_step:,}"
     every = "" if line.interval <= 1 else f"every {number(line.interval)}"
     attempts = plural(len(line.attempts), "attempt") if len(line.attempts) > 1 else ""
     return Fact(unit, span, ", ".join(filter(None, (every, attempts))))
-
-
-def _axis_noun(case: Case) -> str:
-    """What the run counts by, in the plural."""
-    return plural(2, case.timeline.axis.value.removesuffix("s")).partition(" ")[2]
 
 
 def _framework(case: Case) -> Fact:

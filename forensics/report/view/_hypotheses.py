@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forensics.advice.unchecked import without_data
 from forensics.findings import Evidence, Hypothesis, Status
 from forensics.report import names
 from forensics.report.view._folding import Folded, fold
 from forensics.report.view._headline import Badge, status_badge, width
-from forensics.report.wording import percent, plural, sentence, step_list
+from forensics.report.wording import percent, plural, sentence, step_list, unit
 from forensics.verdict import Verdict
 
 IN_FULL = 3
@@ -74,7 +75,7 @@ class Hypotheses:
 def hypotheses(verdict: Verdict) -> Hypotheses:
     """Word the hypotheses of a verdict."""
     standing = [h for h in verdict.hypotheses if h.status is not Status.RULED_OUT]
-    out = [h for h in verdict.hypotheses if h.status is Status.RULED_OUT]
+    out = [h for h in verdict.hypotheses if h.status is Status.RULED_OUT and _worth(verdict, h)]
     # The diagnosis is shown in full even where nothing is probable.
     if not standing:
         standing, out = out[:1], out[1:]
@@ -84,8 +85,14 @@ def hypotheses(verdict: Verdict) -> Hypotheses:
         tuple(_brief(h) for h in standing[len(full) :]),
         fold(out, _brief, "cause", shown=0),
         percent(verdict.unexplained),
-        fold(verdict.case.skipped, sentence, "check", shown=8, limit=200),
+        fold(without_data(verdict.case.skipped), sentence, "check", shown=8, limit=200),
     )
+
+
+def _worth(verdict: Verdict, hypothesis: Hypothesis) -> bool:
+    """That a run which failed has no failure needs no line of its own."""
+    failed = verdict.case.judgement.outcome.is_failure
+    return not (failed and hypothesis.cause == "no_failure")
 
 
 def _argument(hypothesis: Hypothesis) -> Argument:
@@ -110,7 +117,7 @@ def _argument(hypothesis: Hypothesis) -> Argument:
 def _clue(evidence: Evidence) -> Clue:
     level, strength = names.strength(evidence.weight)
     steps = step_list(evidence.steps)
-    noun = plural(len(evidence.steps), "step").rpartition(" ")[2]
+    noun = plural(len(evidence.steps), unit()).rpartition(" ")[2]
     return Clue(
         sentence(evidence.text),
         level,
