@@ -169,6 +169,11 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         r"critic/.*|rewards?_.*",
         Signal.RL,
     ),
+    (  # the extremes of a loss, over ranks or so far, are not the loss
+        r"(?:.*/)?(?:global_)?(?:max|min|best|lowest|highest)_(?:(?:train|val(?:id)?|validation|eval|test|avg|mean)_)*loss|"
+        r"(?:.*/)?(?:(?:train|val(?:id)?|eval|test)_)?loss_(?:max|min|best|std)",
+        Signal.OTHER,
+    ),
     # validation quantities; several data sets: eval_<set>_loss
     (
         rf"{_EVAL}(?:/|_)(?:.+(?:/|_))?(?:acc(?:uracy)?\d?|top_?[15]|acc@?\d|prec@\d|pixacc|f1.*|map.*|ap\d*|bleu|rouge.*|auc|auroc|miou|"
@@ -194,7 +199,8 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     # training quantities
     (
-        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?@?\d?|prec@\d|(?:acc/)?top_?[15](?:_acc(?:uracy)?)?|token_acc|masked_accuracy|"
+        rf"(?:{_TRAIN}[/_])?(?:mean_token_)?(?:acc(?:uracy)?@?\d?|prec@\d|(?:acc/)?top_?[15](?:_acc(?:uracy)?)?|masked_accuracy|"
+        rf"(?:next_)?(?:tok(?:en)?|seq(?:uence)?|char|word|sent(?:ence)?|mlm|frame|pixel|node)_acc(?:uracy)?|"
         rf"categorical_accuracy|binary_accuracy|sparse_categorical_accuracy)(?:_step|_epoch)?|"
         rf"epoch_(?:\w+_)?accuracy|{_TRAIN}(?:/|_)(?:bleu|ssim|f1|auc|acc.*)",
         Signal.TRAIN_ACCURACY,

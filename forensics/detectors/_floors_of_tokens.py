@@ -32,7 +32,10 @@ chance at which it ends. Losses in bits are 1.44 times those in nats."""
 STOPPED = 0.08
 """Share of all progress that may fall to the last two thirds of a run that stopped early; training
 that goes on makes a sixth and more of it there. Half as much again for characters, which end at
-half of ln(vocabulary) only where something is wrong."""
+half of ln(vocabulary) only where something is wrong; half as much where the rate came down to the
+end of the plan, for a short one ends there too."""
+FALLING = ("cosine", "linear", "polynomial", "wsd", "onecycle")
+"""Schedules that bring the rate down by the end of the plan."""
 
 
 def never_loaded(config: Config, value: Values) -> Flat | None:
@@ -49,7 +52,8 @@ def of_tokens(timeline: Timeline, config: Config, step: Steps, value: Values) ->
     if not count or count < LETTERS:
         return None
     chance = log(count)
-    share, late = (OF_LETTERS, 1.5 * STOPPED) if count < PIECES else (OF_PIECES, STOPPED)
+    of_letters = OF_LETTERS, (0.5 if _ended_as_planned(config, step) else 1.5) * STOPPED
+    share, late = of_letters if count < PIECES else (OF_PIECES, STOPPED)
     if _attention_is_gone(timeline):
         share *= 0.8
     first, level = first_level(value), part(value, 0.8, 1.0)
@@ -62,6 +66,12 @@ def of_tokens(timeline: Timeline, config: Config, step: Steps, value: Values) ->
     if above and not same_unit(timeline, step, value):
         return None
     return resting(value, max(first, chance), level, from_start=above)
+
+
+def _ended_as_planned(config: Config, step: Steps) -> bool:
+    """True where all planned steps were done, under a rate that came down for the last of them."""
+    planned = config.total_steps
+    return bool(planned and config.schedule in FALLING and step[-1] >= 0.95 * planned)
 
 
 def began_far_off(timeline: Timeline, config: Config, step: Steps, value: Values) -> Flat | None:

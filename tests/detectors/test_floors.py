@@ -103,6 +103,15 @@ class TestSilence:
         config = Config(vocab_size=128, total_steps=100_000)
         assert not outcome_of({"loss": loss}, config=config)[0].outcome.is_failure
 
+    def test_a_short_plan_that_was_carried_out(self):
+        t, top = np.arange(1, 121), np.log(96)
+        noise = 0.1 * np.random.default_rng(0).standard_normal(120)
+        loss = top * (0.55 + 0.45 * np.exp(-t / 8)) + 0.25 * (1 - t / 120) + noise
+        done = Config(vocab_size=96, total_steps=120, schedule="cosine")
+        assert not outcome_of({"loss": loss}, config=done)[0].outcome.is_failure
+        unplanned, _ = outcome_of({"loss": loss}, config=Config(vocab_size=96))
+        assert unplanned.outcome is Outcome.STALLED
+
     def test_a_trained_model_has_little_to_gain(self):
         loss = fallen(300, 0.55 * TOP, 0.5 * TOP, 0.1)
         config = Config(vocab_size=128, pretrained=True)
