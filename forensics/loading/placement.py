@@ -26,7 +26,9 @@ STEPS_AN_EPOCH = 3
 """A bare number no higher than the last epoch counts epochs where there are so many more steps."""
 _LOSSES = (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)
 _KERAS = (".keras", ".h5", ".hdf5")
-_SAVED = "files are numbered from {}, the epochs of the log from {}: taken as written at its end"
+_SAVED = (
+    "numbered from {}, the log counts epochs from {}: each is taken as written when its epoch ended"
+)
 
 
 @dataclass(frozen=True)
