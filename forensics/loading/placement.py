@@ -26,7 +26,7 @@ STEPS_AN_EPOCH = 3
 """A bare number no higher than the last epoch counts epochs where there are so many more steps."""
 _LOSSES = (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)
 _KERAS = (".keras", ".h5", ".hdf5")
-_SAVED = (
+_SAVED = "numbered from {}, the log counts epochs from {}: each is placed where its epoch ended"
     "numbered from {}, the log counts epochs from {}: each is taken as written when its epoch ended"
 )
 
