@@ -11,6 +11,7 @@ import numpy as np
 from forensics.checkpoints import Discovery
 from forensics.loading.distribution import Share
 from forensics.loading.intake import Source
+from forensics.loading.kept_settings import settings_inside
 from forensics.loading.merging import merge
 from forensics.loading.ordering import time_in_path
 from forensics.loading.placement import placed
@@ -42,7 +43,7 @@ _RANKS = re.compile(
 def assemble(path: Path, parts: Share, found: Discovery) -> Run:
     """Merge the series, settle the configuration, and place the checkpoints."""
     series = merge(parts.strands)
-    config, disagreements = _config(parts, found)
+    config, disagreements = _config(path, parts, found)
     text = _text(parts.own, parts.strands)
     checkpoints, remarks = placed(path, parts.checkpoints, series, text)
     return Run(
@@ -58,13 +59,14 @@ def assemble(path: Path, parts: Share, found: Discovery) -> Run:
     )
 
 
-def _config(parts: Share, found: Discovery) -> tuple[Config, tuple[Note, ...]]:
+def _config(path: Path, parts: Share, found: Discovery) -> tuple[Config, tuple[Note, ...]]:
     """Own settings before common ones; of each, those written closest to what ran first."""
     own, common = (_most_trusted_first(sources) for sources in (parts.own, parts.common))
     written = [(s.path, s.reading.settings) for s in own if s.reading.settings]
     shared = [(s.path, s.reading.settings) for s in common]  # made to be overridden
     guessed = [*_world_size(parts.checkpoints, found), *_framework(own)]
-    return make_config([*written, *shared, *guessed]), conflicts(written)
+    kept = settings_inside(path, parts.checkpoints)
+    return make_config([*written, *kept, *shared, *guessed]), conflicts(written)
 
 
 def _most_trusted_first(sources: Sequence[Source]) -> list[Source]:
