@@ -27,8 +27,6 @@ STEPS_AN_EPOCH = 3
 _LOSSES = (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH)
 _KERAS = (".keras", ".h5", ".hdf5")
 _SAVED = "numbered from {}, the log counts epochs from {}: each is placed where its epoch ended"
-    "numbered from {}, the log counts epochs from {}: each is taken as written when its epoch ended"
-)
 
 
 @dataclass(frozen=True)
