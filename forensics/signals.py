@@ -160,7 +160,8 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (r".*(?:global_batch_size|batch_size|bsz|wpb)", Signal.BATCH_SIZE),
     (r".*(?:seq(?:uence)?_?len(?:gth)?|actual_seqlen)", Signal.SEQ_LEN),
     (
-        r"(?:.*/)?(?:reward(?:s?/.*|_.*)?|ep_rew_mean|mean_reward|episode_reward.*|return|ep_return)",
+        r"(?:.*/)?(?:reward(?:s?/.*|_.*)?|ep_rew_mean|mean_reward|(?:avg|average)_reward|episode_reward.*|"
+        r"returns?|ep_return|episodic_return|episode_return.*)",
         Signal.REWARD,
     ),
     (

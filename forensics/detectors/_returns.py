@@ -25,7 +25,7 @@ VANISHED = 0.02
 _RETURN = re.compile(
     r"(?:(?!eval|val|test)\w+/)*(?:reward|ep_rew_mean|mean_reward|reward_mean|avg_reward|average_reward|"
     r"episode_reward(?:_mean)?|episodic_return|episode_return(?:_mean)?|return|returns|ep_return|"
-    r"rewards/margins)"
+    r"rewards?/mean|rewards/margins)"
 )
 _ENTROPY = re.compile(r"(?:.*/)?(?:policy_)?entropy(?:_loss)?")
 

@@ -187,3 +187,19 @@ def test_a_generator_whose_loss_is_not_finite_comes_first():
     tags["Loss_G"][60:] = np.nan
     judgement, _ = outcome_of(tags)
     assert judgement.outcome is Outcome.NON_FINITE
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "rollout/ep_rew_mean",
+        "charts/episodic_return",
+        "env_runners/episode_return_mean",
+        "episode_reward_mean",
+        "critic/rewards/mean",
+        "reward",
+    ],
+)
+def test_a_return_by_any_name(tag):
+    judgement, _ = outcome_of({"train/loss": VALUE_LOSS, tag: RISING})
+    assert "return rose" in judgement.reason
