@@ -80,6 +80,23 @@ def levels_of(step: Steps, value: Values, window: int) -> Levels:
     )
 
 
+def stands_above(levels: Levels, *, share: float = 0.95, least: int = 5) -> bool:
+    """Whether nearly all points since the rise are above nearly all at the levels before it.
+
+    Ranks need no estimate of the noise, which a few dozen points and a steep start do not give. In
+    mere noise the level comes back to its lower half until shortly before the end.
+    """
+    if levels.final <= levels.lowest:
+        return False
+    half = 0.5 * (levels.lowest + levels.final)
+    low = np.flatnonzero(levels.median <= half)
+    before = levels.value[int(np.argmax(levels.value <= half)) : int(low[-1]) + 1]
+    after = levels.value[int(low[-1]) + 1 :]
+    if min(len(before), len(after)) < least:
+        return False
+    return float(np.mean(before[:, None] < after[None, -10 * least :])) >= share
+
+
 def departure(levels: Levels, *, share: float = 0.03, sigmas: float = 5.5) -> int:
     """Position of the first point outside the band around the best level, before half of the rise.
 

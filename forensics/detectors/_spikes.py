@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from forensics.detectors._band import Band, band
+from forensics.detectors._band import RUN_SHARE, Band, band
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._early import RECENT, judge_early, judge_fall
 from forensics.detectors._movers import first_mover
@@ -78,11 +78,19 @@ def find_spikes(timeline: Timeline, rule: SpikeRule) -> tuple[Episode, ...]:
         if value[event.peak] - event.baseline >= rule.mild * max(abs(event.baseline), 1e-3)
         and (
             event.points >= LASTING_POINTS
+            or _stays_high(value, event, height)
             or value[event.peak] - event.baseline >= tail
             or fallen[event.onset]
         )
         and not _low_start(value, event)
     )
+
+
+def _stays_high(value: Values, event: Excursion, k: float) -> bool:
+    """True where the points from the onset on keep to the upper part of the band: a level."""
+    first = value[event.onset : event.onset + LASTING_POINTS]
+    high = event.baseline + RUN_SHARE * k * event.sigma
+    return len(first) == LASTING_POINTS and bool(np.all(first > high))
 
 
 def _low_start(value: Values, event: Excursion, *, errors: float = 5.0) -> bool:

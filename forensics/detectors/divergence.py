@@ -8,7 +8,7 @@ onset where it left the band around that best), ``from_start`` (never below wher
 import numpy as np
 
 from forensics.detectors._base import Detector
-from forensics.detectors._climb import Levels, departure, levels_of
+from forensics.detectors._climb import Levels, departure, levels_of, stands_above
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement, last_before
 from forensics.detectors._movers import first_mover
 from forensics.detectors._spikes import ORDINARY, SpikeRule, find_spikes
@@ -19,6 +19,8 @@ from forensics.run import Config, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline
 
+FEW = 128
+"""Points of a log too short to tell the noise of its levels from its steep start."""
 NEVER_LEARNED, SMALL_RISE = 0.95, 1.3
 """Best level over the first one of a run that learned nothing, and last one that is no blow-up."""
 
@@ -57,7 +59,8 @@ def detect(
     lost = levels.final - levels.lowest
     learned = levels.initial - levels.lowest
     lost_again = undone(value)
-    if lost <= max(errors * levels.error, levels.margin(rise)) and not lost_again:
+    sure = lost > errors * levels.error or (len(value) < FEW and stands_above(levels))
+    if not lost_again and not (sure and lost > levels.margin(rise)):
         return []
     tiny = not levels.logarithmic and levels.lowest < near_zero * levels.initial
     if tiny and lost < of_learned * learned:

@@ -302,3 +302,22 @@ def test_a_crash_dated_by_whole_epochs_is_at_the_end():
     assert judge(timeline, (), (by_epoch,)).outcome is Outcome.CRASHED
     got_over = TextEvidence(TextKind.TRACEBACK, "MemoryError", "train.log", 400, 200)
     assert judge(timeline, (), (got_over,)).outcome is Outcome.HEALTHY
+
+
+def test_a_level_far_above_the_old_one_is_told_in_a_few_dozen_points():
+    rng = np.random.default_rng(1)
+    before = np.array([1.55, 0.91, 0.88, 0.89, 1.3, 0.84, 0.94, 0.99, 0.94])
+    after = 1.39 + 0.015 * rng.standard_normal(26)
+    judgement, _ = outcome_of({"loss": np.concatenate([before, [2.3], after])}, 20)
+    assert judgement.outcome in (Outcome.DIVERGED, Outcome.SPIKED_UNRECOVERED)
+    assert 100 <= judgement.onset_step <= 200
+
+
+def test_a_jump_that_only_half_comes_back_is_no_noise():
+    rng = np.random.default_rng(2)
+    fall = np.concatenate([[4.6, 3.8, 3.0], np.full(13, 2.83), np.linspace(2.78, 2.33, 7)])
+    back = 2.85 + 0.9 * np.exp(-np.arange(18) / 2.5)
+    loss = np.concatenate([fall, back])
+    judgement, _ = outcome_of({"loss": loss + 0.01 * rng.standard_normal(len(loss))}, 10)
+    assert judgement.outcome is Outcome.SPIKED_UNRECOVERED
+    assert judgement.onset_step == pytest.approx(230, abs=10)
