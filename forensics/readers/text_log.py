@@ -32,6 +32,8 @@ _NOT_A_LOG = re.compile(
     r"^(?:readme|licen[cs]e|copying|notice|authors|contributing|changelog|requirements|constraints|makefile|"
     r"dockerfile|metadata|record|vocab|merges|tokenizer|environment)[\w.-]*$)"
 )
+_OF_WANDB = re.compile(r"/(?:offline-)?run-\d{8}_\d{6}-\w+/logs/debug[\w-]*\.log$")
+"""What W&B logs of itself."""
 _CONTROL = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 _NUL_RUNS = re.compile(rb"\0+")
 _TAIL_BYTES = 1 << 15
@@ -53,7 +55,9 @@ def sniff(probe: Probe) -> bool:
     Raises:
         OSError: The file may not be read.
     """
-    if _NOT_A_LOG.search(probe.path.name) or not _is_text(probe.head):
+    if _NOT_A_LOG.search(probe.path.name) or _OF_WANDB.search(probe.path.as_posix()):
+        return False
+    if not _is_text(probe.head):
         return False
     if _LOG_NAME.search(probe.path.name):
         return True
