@@ -1,5 +1,6 @@
 """Facts about a case on which several looks rest; None where the run does not say."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
@@ -7,11 +8,14 @@ from math import log
 import numpy as np
 
 from forensics.case import Case
-from forensics.findings import Outcome
+from forensics.findings import Episode, EpisodeKind, Outcome
 from forensics.medians import median
 from forensics.run import Axis, Steps, Values
 from forensics.signals import Signal
 from forensics.timeline import Track
+
+_CLASSIFIER = "classif|multiplechoice"
+"""In the name of a model: it reads tokens and tells classes apart."""
 
 FINE_INTERVAL = 10
 """Log interval in steps up to which 'the step before' means something."""
@@ -89,6 +93,18 @@ def break_onset(case: Case) -> int | None:
     return case.judgement.onset_step
 
 
+def first_non_finite(case: Case) -> int | None:
+    """Where a number was first not finite; None where all were.
+
+    A framework that stops because of one logs it no more: it came after the last point.
+    """
+    broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
+    trained = [e for e in broken if e.signal is not Signal.EVAL_LOSS]
+    if broken:
+        return min(e.onset_step for e in trained or broken)
+    return case.timeline.last_step + 1 if case.judgement.outcome is Outcome.NON_FINITE else None
+
+
 def warmup_steps(case: Case) -> int | None:
     """Length of the warm-up: as configured, else as the logged learning rate shows it.
 
@@ -136,12 +152,19 @@ def early_limit(case: Case) -> int:
 
 def chance_loss(case: Case) -> tuple[float, str] | None:
     """Cross-entropy of a uniform guess and its name, or None where no count is configured."""
-    config = case.config
-    if config.vocab_size and config.vocab_size > 1:
+    config, classes = case.config, case.config.num_classes
+    sorts = bool(classes and re.search(_CLASSIFIER, config.model or "", re.IGNORECASE))
+    if config.vocab_size and config.vocab_size > 1 and not sorts:
         return log(config.vocab_size), f"ln({config.vocab_size:,}) of a uniform guess over tokens"
-    if config.num_classes and config.num_classes > 1:
-        return log(config.num_classes), f"ln({config.num_classes:,}) of a uniform guess"
-    return None
+    if classes and classes > 1:
+        return log(classes), f"ln({classes:,}) of a uniform guess"
+    rests = [e for e in case.episodes_of(EpisodeKind.PLATEAU) if _in_batch(e)]
+    return (float(rests[0].details["level"]), rests[0].details["level_name"]) if rests else None
+
+
+def _in_batch(plateau: Episode) -> bool:
+    """True where the loss rests on that of a guess among the samples of its batch."""
+    return plateau.details.get("level_kind") == "ln_batch"
 
 
 def initial_loss(case: Case) -> float | None:

@@ -23,15 +23,14 @@ def instant(case: Case) -> Seen:
 
 def calm_before_nan(case: Case, coarsest: float = 100.0) -> Seen:
     """The last points logged before the first non-finite one were ordinary."""
-    broken = case.episodes_of(EpisodeKind.NON_FINITE, EpisodeKind.HIDDEN_NON_FINITE)
-    if not broken:
+    onset = facts.first_non_finite(case)
+    if onset is None:
         return NOT_APPLICABLE
-    onset = min(e.onset_step for e in broken)
     warned = warnings_before(case, onset)
     if warned:
         return Seen(False, f"Before the NaN at {at_step(onset)}, {warned}.", (onset,))
     calm = [s for s in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) if facts.before(case, s, onset, 8)]
-    if not calm or case.timeline.interval > coarsest:
+    if not calm or (facts.counts_steps(case) and case.timeline.interval > coarsest):
         return Seen(None, "Needs eight logged points shortly before the first non-finite one.")
     names = " and ".join(s.value.replace("_", " ") for s in calm)
     return Seen(

@@ -106,7 +106,15 @@ def _beyond_calibration(steps: list[int], calibration: int = 100) -> bool:
 def scale_steady(case: Case) -> Seen:
     """The loss scale was logged and did not fall before the failure."""
     seen = scale_collapsed(case)
+    if seen.holds is False and _grew(case):
+        return NOT_APPLICABLE
     return Seen(None if seen.holds is None else not seen.holds, seen.text, seen.steps)
+
+
+def _grew(case: Case) -> bool:
+    """True where the scale stood at its highest at the onset: what it has grown to is new."""
+    held = facts.before(case, Signal.LOSS_SCALE, case.judgement.onset_step, 3)
+    return held is not None and bool(held.value[-1] == held.value.max() > held.value[0])
 
 
 def overflow_traceless(case: Case) -> Seen:
@@ -176,6 +184,10 @@ def _scaled(case: Case) -> str:
     # Megatron prints a loss scale of 1.0 in every format.
     if scale is not None and float(scale.value.max()) > 1:
         return f"its loss scale is up to {number(float(scale.value.max()))}"
+    saved = () if case.survey is None else case.survey.checkpoints
+    kept = max((c.state.scale or 0.0 for c in saved), default=0.0)
+    if kept > 1:
+        return f"a checkpoint keeps a loss scale of {number(kept)}"
     if case.text_of(TextKind.OVERFLOW, TextKind.LOSS_SCALE_MINIMUM):
         return "its log reports steps skipped by the scaler"
     return ""

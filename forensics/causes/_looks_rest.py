@@ -39,7 +39,7 @@ def rests_on_guessing(case: Case, room: float = 0.015) -> Seen:
     if plateau_level("token_entropy")(case).holds:
         # Where any model of text rests that does not use its context, whatever keeps it from it.
         return NOT_APPLICABLE
-    named = plateau_level("ln_classes", "label_entropy")(case)
+    named = plateau_level("ln_classes", "label_entropy", "ln_batch")(case)
     chance, found = facts.chance_loss(case), _later(case)
     if named.holds or chance is None or found is None or case.config.vocab_size:
         return named
@@ -79,7 +79,7 @@ def frequencies_unlearned(case: Case) -> Seen:
     if case.judgement.outcome is not Outcome.STALLED or not case.config.vocab_size:
         return NOT_APPLICABLE
     found, chance = _later(case), facts.chance_loss(case)
-    if found is None or chance is None:
+    if found is None or chance is None or "tokens" not in chance[1]:
         return NOT_APPLICABLE
     rest = median(found)
     return Seen(

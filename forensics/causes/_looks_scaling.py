@@ -60,7 +60,7 @@ def training_is_multiple_of_validation(case: Case, tolerance: float = 0.15) -> S
     factor = float(steps) if typical > 1 else 1 / steps
     steady = float(np.max(np.abs(ratios / factor - 1))) <= 2 * tolerance
     off = abs(typical / factor - 1)
-    if tolerance < off <= 3 * tolerance:
+    if tolerance < off <= 3 * tolerance or (off <= tolerance and not steady):
         return Seen(None, "Needs validations whose loss is not far from that of training.")
     return Seen(
         off <= tolerance and steady,

@@ -77,12 +77,7 @@ def moved_far(case: Case, limit: float = 3e-2) -> Seen:
 def first_layers_still(case: Case, ratio: float = 1e-3) -> Seen:
     """The first layer's weights hardly move while the last one's do."""
     for pair in saved.pairs(case):
-        layers = {
-            layer: w.relative
-            for w in _trained(pair, case)
-            if len(w.shape) > 1 and w.relative == w.relative
-            if (layer := saved.layer_of(w.name)) is not None
-        }
+        layers = _by_layer(_trained(pair, case))
         if len(layers) < 2 or not layers[max(layers)]:
             continue
         first, last = layers[min(layers)], layers[max(layers)]
@@ -92,6 +87,18 @@ def first_layers_still(case: Case, ratio: float = 1e-3) -> Seen:
             f"itself and the last by {number(last)}.",
         )
     return saved.seen(None, TWO)
+
+
+def _by_layer(weights: list[WeightChange], *, deep: int = 4) -> dict[int, float]:
+    """Number of a layer -> relative change of its last matrix.
+
+    Where names carry no numbers of layers, the order of the model tells, if the model is deep.
+    """
+    told = [w for w in weights if len(w.shape) > 1 and w.relative == w.relative]
+    layers = {n: w.relative for w in told if (n := saved.layer_of(w.name)) is not None}
+    if layers or len(told) < deep:
+        return layers
+    return {at: w.relative for at, w in enumerate(told)}
 
 
 def weights_shrank(case: Case, share: float = 0.3) -> Seen:

@@ -39,6 +39,7 @@ from forensics.causes import _looks_spike as spike
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_break import beyond_reason
 from forensics.causes._looks_data import length_outlier
+from forensics.causes._looks_last_finite import leapt_in_one_batch
 from forensics.causes._looks_loss_shape import repeated_events
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_periodic import jumps_in_step
@@ -92,6 +93,8 @@ CAUSE = Cause(
         ),
         Clue("one_point", spike.one_point, STRONG, -WEAK, group="shape"),
         Clue("sudden", spike.sudden, MODERATE, -STRONG, group="shape"),
+        # Where the weights were ruined by it, its spike goes on to rise.
+        Clue("leapt_in_one_batch", leapt_in_one_batch, DECISIVE, group="shape"),
         Clue("gradient_same_step", spike.gradient_same_step, STRONG, -WEAK, group="gradient"),
         Clue("gradient_built_up", spike.gradient_built_up, -STRONG, group="gradient"),
         Clue("tall", spike.tall, WEAK, -MODERATE, group="height"),

@@ -43,6 +43,7 @@ from forensics.causes._looks_counters import scale_collapsed as scale_collapsed_
 from forensics.causes._looks_gradients import gradient_infinite
 from forensics.causes._looks_growth import gains_grew
 from forensics.causes._looks_learning_rate import lr_far_above_range
+from forensics.causes._looks_loss_scale import half_unsaid, scale_unchecked
 from forensics.causes._looks_non_finite import after_one_update, exact_zero, isolated_non_finite
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_precision import (
@@ -98,9 +99,11 @@ CAUSE = Cause(
         ),
         Clue("half_precision", half_precision, STRONG, group="precision"),
         Clue("wide_precision", wide_precision, -DECISIVE, group="precision"),
+        Clue("half_unsaid", half_unsaid, -STRONG, group="precision"),
         Clue("born_in_bf16", born_in_bf16, MODERATE),
         Clue("scale_collapsed", scale_collapsed, DECISIVE, group="scale"),
         Clue("scale_steady", scale_steady, -STRONG, group="scale"),
+        Clue("scale_unchecked", scale_unchecked, DECISIVE, group="scale"),
         Clue("steps_skipped", steps_skipped, STRONG, group="skipped"),
         Clue("traceless", overflow_traceless, -DECISIVE, group="skipped"),
         Clue("gradient_infinite", gradient_infinite, MODERATE, group="numbers"),

@@ -69,7 +69,7 @@ CAUSE = Cause(
         Clue("loss_alone", data.loss_broke_alone, STRONG, -WEAK),
         Clue("gradient_first", gradient_broke_first, -STRONG),
         Clue("instant", broken.instant, WEAK, -STRONG),
-        Clue("validation_finite", broken.validation_still_finite, MODERATE, -WEAK),
+        Clue("validation_finite", broken.validation_still_finite, MODERATE),
         Clue("small_batch", batch_per_device_below(3), WEAK),
         Clue("in_batch", batches.shows(MASKED), DECISIVE, -DECISIVE, group="batch"),
         Clue("in_all_batches", batches.in_all_batches(MASKED), STRONG, group="batch"),

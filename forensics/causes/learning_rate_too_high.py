@@ -55,6 +55,7 @@ from forensics.causes._looks_clipping import (
 from forensics.causes._looks_depth import last_layer_runs_away
 from forensics.causes._looks_first_loss import wrong_before_steps
 from forensics.causes._looks_initial import units_alike, weights_oversized
+from forensics.causes._looks_last_finite import fell_to_the_last, leapt_in_one_batch
 from forensics.causes._looks_learning_rate import (
     lr_above_range,
     lr_far_above_range,
@@ -81,6 +82,7 @@ from forensics.causes._looks_rest import (
     still_falls,
 )
 from forensics.causes._looks_resume import failed_on_restarted_rate, soon_after_resume
+from forensics.causes._looks_scaling import first_loss_is_multiple
 from forensics.causes._looks_schedule import (
     loss_follows_lr,
     lowered_in_vain,
@@ -164,13 +166,17 @@ CAUSE = Cause(
         Clue("updates_large", updates_large, STRONG, -MODERATE, group="updates"),
         Clue("lowered_in_vain", lowered_in_vain, -STRONG),
         Clue("calm_before", calm_before_nan, -MODERATE, group="start"),
+        Clue("fell_to_the_last", fell_to_the_last, -MODERATE, group="start"),
         Clue("no_warning", instant, -STRONG, group="start"),
+        Clue("leapt_in_one_batch", leapt_in_one_batch, -STRONG, group="start"),
         Clue("out_of_calm", out_of_calm, -MODERATE, group="start"),
         Clue("beyond_reason", beyond_reason, -STRONG, group="start"),
         Clue("rests_above_guess", rests_above_guess, STRONG, group="long_steps"),
         Clue("overshot_at_first", overshot_at_first, STRONG, group="long_steps"),
         Clue("lost_at_high_rate", lost_at_high_rate, STRONG, group="long_steps"),
         Clue("still_falls", still_falls, -MODERATE),
+        # A loss that is a sum tells nothing of the updates by its height, and makes them longer.
+        Clue("first_is_multiple", first_loss_is_multiple, -STRONG),
         Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
         Clue("weights_oversized", weights_oversized, -MODERATE, group="weights"),
         Clue("units_alike", units_alike, -STRONG, group="weights"),

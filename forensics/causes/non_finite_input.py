@@ -33,6 +33,8 @@ from forensics.causes import _looks_data as data
 from forensics.causes import _looks_non_finite as broken
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_broke_first
+from forensics.causes._looks_last_finite import fell_to_the_last, leapt_in_one_batch
+from forensics.causes._looks_model import reads_tokens
 from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_replay_data import input_not_finite
 from forensics.causes._spikes import non_finite_steps
@@ -71,11 +73,15 @@ CAUSE = Cause(
             (Outcome.VALIDATION_FAILED, Outcome.CRASHED),
         ),
         Clue("any_non_finite", broken.any_non_finite, 0.0, -DECISIVE, refutes=True),
-        Clue("instant", broken.instant, STRONG, -STRONG),
+        Clue("instant", broken.instant, STRONG, -STRONG, group="onset"),
+        Clue("calm_before", broken.calm_before_nan, MODERATE, group="onset"),
+        Clue("fell_to_the_last", fell_to_the_last, MODERATE, group="onset"),
+        Clue("leapt_in_one_batch", leapt_in_one_batch, -STRONG),
         Clue(
             "gradient_with_loss", data.gradient_broke_with_loss, MODERATE, -STRONG, group="forward"
         ),
         Clue("gradient_first", gradient_broke_first, -DECISIVE, group="forward"),
+        Clue("reads_tokens", reads_tokens, -STRONG),
         Clue("isolated", broken.isolated_non_finite, MODERATE, group="recurrence"),
         Clue("each_epoch", data.non_finite_each_epoch, STRONG, -WEAK, group="recurrence"),
         Clue(

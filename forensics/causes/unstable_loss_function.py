@@ -33,9 +33,15 @@ References:
 
 from forensics.case import Case
 from forensics.causes import _changes as changes
-from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family, proof
+from forensics.causes._base import DECISIVE, MODERATE, STRONG, Cause, Clue, Family, proof
 from forensics.causes._looks_gradients import gradient_broke_first
+from forensics.causes._looks_last_finite import (
+    fell_to_the_last,
+    fits_perfectly,
+    leapt_in_one_batch,
+)
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
+from forensics.causes._looks_loss_scale import scale_unchecked
 from forensics.causes._looks_non_finite import (
     calm_before_nan,
     instant,
@@ -89,14 +95,18 @@ CAUSE = Cause(
         *explains((Outcome.NON_FINITE,), rarely=(Outcome.SPIKED_RECOVERED, Outcome.CRASHED)),
         Clue("no_warning", instant, STRONG, -STRONG, group="onset"),
         Clue("calm_before", calm_before_nan, MODERATE, group="onset"),
+        Clue("fell_to_the_last", fell_to_the_last, MODERATE, group="onset"),
+        Clue("fits_perfectly", fits_perfectly, MODERATE),
+        Clue("leapt_in_one_batch", leapt_in_one_batch, -STRONG),
         Clue("gradient_broke_first", gradient_broke_first, STRONG, group="backward"),
         Clue("one_part_broke", one_part_broke, MODERATE, group="backward"),
-        Clue("validation_finite", validation_still_finite, MODERATE, -WEAK),
+        Clue("validation_finite", validation_still_finite, MODERATE),
         Clue("singular_loss", singular_loss, MODERATE),
         Clue("float8", float8, MODERATE, group="precision"),
         Clue("wide_precision", wide_precision, MODERATE, group="precision"),
         Clue("half_precision", half_precision, -MODERATE, group="precision"),
         Clue("scale_collapsed", scale_collapsed, -STRONG, group="precision"),
+        Clue("scale_unchecked", scale_unchecked, -STRONG, group="precision"),
         Clue("rate_far_above_range", lr_far_above_range, -DECISIVE, group="rate"),
         Clue("rate_above_range", lr_above_range, -MODERATE, group="rate"),
         Clue(

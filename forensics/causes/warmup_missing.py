@@ -44,6 +44,7 @@ from forensics.causes._looks_outcome import BROKE, before_any_update, early, exp
 from forensics.causes._looks_replay_rate import warmup_removes
 from forensics.causes._looks_rest import frequencies_unlearned, overshot_at_first
 from forensics.causes._looks_resume import failed_on_restarted_rate, resumed
+from forensics.causes._looks_scaling import first_loss_is_multiple
 from forensics.causes._looks_settings import adaptive_optimizer
 from forensics.causes._looks_travel import rate_far_below_range
 from forensics.causes._looks_warmup import onset_around_warmup_end, warmup_absent, warmup_short
@@ -89,6 +90,8 @@ CAUSE = Cause(
         Clue("rate_tiny", rate_far_below_range, -STRONG, group="rate"),
         Clue("frequencies_unlearned", frequencies_unlearned, -MODERATE),
         Clue("overshot_at_first", overshot_at_first, STRONG),
+        # A loss that is a sum tells nothing of the updates by its height, and makes them longer.
+        Clue("first_is_multiple", first_loss_is_multiple, -STRONG),
         Clue("early", early, MODERATE, -DECISIVE, group="timing"),
         Clue("around_warmup_end", onset_around_warmup_end, MODERATE, group="timing"),
         Clue("warmup_absent", warmup_absent, MODERATE, -MODERATE, group="warmup"),

@@ -36,6 +36,7 @@ References:
 
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
+from forensics.causes._looks_data import always_zero_loss
 from forensics.causes._looks_gradients import gradient_alive
 from forensics.causes._looks_learning_rate import lr_tiny, lr_zero
 from forensics.causes._looks_loss_shape import (
@@ -100,6 +101,8 @@ CAUSE = Cause(
         Clue("repeated_spikes", repeated_events, -STRONG),
         Clue("never_updated", never_updated, DECISIVE, -DECISIVE, group="frozen"),
         Clue("rounded_away", rounded_away, STRONG),
+        # Where no sample has a label there is no gradient either, and nothing to apply.
+        Clue("always_zero", always_zero_loss, -STRONG - MODERATE),
         Clue("trains_when_replayed", trains_when_replayed, WEAK, -MODERATE),
     ),
     verify=_verify,

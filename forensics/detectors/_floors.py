@@ -15,6 +15,7 @@ import numpy as np
 from forensics.detectors._context import finite_of
 from forensics.detectors._facts import learning_rate_facts
 from forensics.detectors._floor_shape import first_level, part, resting, same_unit, stopped, unit_of
+from forensics.detectors._floors_of_guessing import never_below_guess
 from forensics.detectors._floors_of_labels import classes_by_lot, one_answer, tokens_by_lot
 from forensics.detectors._floors_of_settings import ended_at_frequencies, of_settings
 from forensics.detectors._floors_of_tokens import (
@@ -59,7 +60,7 @@ def poor_floor(timeline: Timeline, config: Config, step: Steps, value: Values) -
         return None
     thin_step, thin = block_medians(step, value)
     if config.pretrained or config.lora:
-        found = never_loaded(config, thin)
+        found = never_loaded(config, thin) or never_below_guess(timeline, config, thin)
     else:
         found = _first_of(timeline, config, thin_step, thin)
     if found is None:
@@ -71,6 +72,7 @@ def _first_of(timeline: Timeline, config: Config, step: Steps, value: Values) ->
     rules: tuple[Callable[[], Flat | None], ...] = (
         lambda: of_tokens(timeline, config, step, value),
         lambda: of_untold_tokens(timeline, config, value),
+        lambda: never_below_guess(timeline, config, value),
         lambda: _of_classes(timeline, config, step, value),
         lambda: _never_came_near(timeline, config, step, value),
         lambda: _unmoved(timeline, value),

@@ -136,6 +136,25 @@ def with_classes_shown(
     return replace(config, num_classes=count)
 
 
+def _others_of_a_batch(
+    config: Config, level: float, *, least: int = 8, tolerance: float = 0.003
+) -> tuple[int, int] | None:
+    """Candidates among which a contrastive loss guesses, and the batch that holds them.
+
+    Two views of n samples each make 2n - 1 others, pairs of two kinds n of the other kind.
+    """
+    if config.num_classes or config.vocab_size or level <= 0:
+        return None
+    sizes = {n for n in (config.micro_batch, config.effective_batch) if n and n >= least}
+    near = [
+        (abs(level - log(count)) / log(count), count, n)
+        for n in sizes
+        for count in (n, n - 1, 2 * n - 1, 2 * n)
+    ]
+    off, count, n = min(near, default=(1.0, 0, 0))
+    return (count, n) if off <= tolerance else None
+
+
 def name_of(config: Config, found: Flat) -> tuple[str, str]:
     for kind, count, noun in (
         ("ln_classes", config.num_classes, "classes"),
@@ -143,6 +162,12 @@ def name_of(config: Config, found: Flat) -> tuple[str, str]:
     ):
         if count and count > 1 and abs(found.level - log(count)) <= 0.05 * log(count):
             return kind, f"ln({count:,}) = {log(count):.3f}, chance among {count:,} {noun}"
+    others = _others_of_a_batch(config, found.level)
+    if others is not None:
+        return "ln_batch", (
+            f"ln({others[0]:,}) = {log(others[0]):.3f}, chance among the {others[0]:,} candidates "
+            f"that batches of {others[1]:,} offer each sample"
+        )
     tokens = config.vocab_size
     if tokens and tokens > 1 and 0.5 * log(tokens) <= found.level < log(tokens):
         return "token_entropy", (

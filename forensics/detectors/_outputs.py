@@ -9,6 +9,8 @@ from forensics.timeline import Timeline
 
 TABLES = ("embed", "tok", "wte", "emb.")
 """Words in the names of tables of tokens."""
+FIRST = 3
+"""Matrices among which the tables are."""
 CLASSES = (3, 1_000)
 """Outputs that may be classes; two of them are as often something else."""
 
@@ -25,10 +27,14 @@ def with_outputs(config: Config, survey: CheckpointSurvey | None, timeline: Time
     matrices = [w for w in weights if w.role == "param" and len(w.shape) == 2]
     if len(matrices) < 2:
         return config
-    table, last = matrices[0], matrices[-1]
+    last = matrices[-1]
     count = last.shape[0]
-    if any(word in table.name.lower() for word in TABLES):
-        return replace(config, vocab_size=count) if table.shape[0] == count else config
+    # Tables of positions, and of another language, may come first.
+    tables = [m for m in matrices[:FIRST] if m is not last and m.shape == last.shape]
+    if tables and count != last.shape[1]:
+        return replace(config, vocab_size=count)
+    if any(word in matrices[0].name.lower() for word in TABLES):
+        return config
     right = (Signal.TRAIN_ACCURACY, Signal.EVAL_ACCURACY)
     classifies = any(signal in timeline.tracks for signal in right)
     if classifies and CLASSES[0] <= count <= CLASSES[1]:

@@ -33,6 +33,7 @@ from forensics.detectors._levels import (
 from forensics.detectors._progress import at_once, never_fell, others_improve
 from forensics.detectors._robust import noise
 from forensics.detectors._spikes import ORDINARY, SpikeRule
+from forensics.detectors._warmup import warming_up
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.medians import MEDIAN_ERROR
 from forensics.run import Config, Steps, Values
@@ -70,7 +71,7 @@ def detect(
     step, value = finite_loss(timeline)
     if len(value) < points or is_reinforcement(timeline) or is_adversarial(timeline):
         return []
-    if _warming_up(timeline, config, step):
+    if warming_up(timeline, config, step) or _shown_as_zero(timeline, value):
         return []
     found = (
         (flat_as_a_whole(value) if never_fell(value, never) else None)
@@ -127,15 +128,10 @@ def _flat_out(
     return replace(found, start=0) if stuck and guess is None else found
 
 
-def _warming_up(timeline: Timeline, config: Config, step: Steps) -> bool:
-    """True where the log ends within the warm-up or in the first 2 % of the planned run."""
-    facts = learning_rate_facts(timeline)
-    if facts is not None and facts.peak > 0 and facts.peak_step >= 0.9 * timeline.last_step:
-        return not facts.constant
-    planned = config.total_steps
-    if config.warmup_steps is not None and int(step[-1]) <= config.warmup_steps:
-        return True
-    return planned is not None and int(step[-1]) < 0.02 * planned
+def _shown_as_zero(timeline: Timeline, value: Values) -> bool:
+    """True where a loss near zero was printed as zero: there are gradients all the same."""
+    _, norm = finite_of(timeline, Signal.GRAD_NORM)
+    return not value.any() and bool(norm.any())
 
 
 def _rate_is_low(timeline: Timeline, start: int, least: float) -> bool:

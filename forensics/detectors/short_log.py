@@ -9,7 +9,10 @@ import numpy as np
 
 from forensics.detectors._base import Detector
 from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement
+from forensics.detectors._floors_of_guessing import never_below_guess
+from forensics.detectors._levels import name_of, with_classes_shown
 from forensics.detectors._progress import others_improve
+from forensics.detectors._warmup import warming_up
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
 from forensics.run import Axis, Config, Steps, Values
 from forensics.signals import Signal
@@ -28,6 +31,7 @@ def detect(
     epochs: int = 3,
     coarse: float = 0.02,
     still: float = 0.001,
+    guesses: int = 5,
 ) -> list[Episode]:
     """Find a loss far above all before it, or one that whole epochs did not change; at most one.
 
@@ -41,6 +45,7 @@ def detect(
         epochs: Fewest epochs that show that nothing changes.
         coarse: Share of the level that a printed digit may be worth: 0.1 of 0.5 hides progress.
         still: Change as a share of the level that is none.
+        guesses: Fewest epochs of guessing that show that nothing is learned.
     """
     step, value = finite_loss(timeline)
     if len(value) < 2 or is_reinforcement(timeline) or is_adversarial(timeline):
@@ -52,9 +57,18 @@ def detect(
     tuned = bool(config.pretrained or config.lora)  # little to gain, in health too
     if not whole or tuned or not epochs <= len(value) < trend or others_improve(timeline):
         return []
+    guess = None if len(value) < guesses else never_below_guess(timeline, config, value)
+    if guess is not None and not warming_up(timeline, config, step):
+        shown = name_of(with_classes_shown(timeline, config, guess.level), guess)
+        return [_plateau(step, value, guess.level, *shown)]
     level = float(value[0])
     told = 0 < _last_digit(value) <= coarse * level
-    return [_plateau(step, value)] if told and np.ptp(value) <= still * level else []
+    began = ("initial", f"where it began, {len(value):,} epochs ago")
+    return (
+        [_plateau(step, value, float(np.median(value)), *began)]
+        if told and np.ptp(value) <= still * level
+        else []
+    )
 
 
 def _last_digit(value: Values) -> float:
@@ -89,8 +103,7 @@ def _divergence(step: Steps, value: Values) -> Episode:
     )
 
 
-def _plateau(step: Steps, value: Values) -> Episode:
-    level = float(np.median(value))
+def _plateau(step: Steps, value: Values, level: float, kind: str, name: str) -> Episode:
     return Episode(
         EpisodeKind.PLATEAU,
         Signal.TRAIN_LOSS,
@@ -100,8 +113,8 @@ def _plateau(step: Steps, value: Values) -> Episode:
         baseline=level,
         details={
             "level": level,
-            "level_name": f"where it began, {len(value):,} epochs ago",
-            "level_kind": "initial",
+            "level_name": name,
+            "level_kind": kind,
             "improvement": (float(value[0]) - level) / float(value[0]),
             "from_start": True,
         },

@@ -19,21 +19,49 @@ AROUND = 20
 
 
 def detect(
-    timeline: Timeline, config: Config, *, rare: float = 0.02, near_zero: float = 0.2
+    timeline: Timeline,
+    config: Config,
+    *,
+    rare: float = 0.02,
+    near_zero: float = 0.2,
+    least: int = 5,
 ) -> list[Episode]:
-    """Find single losses of exactly zero; at most one episode, for all of them.
+    """Find losses of exactly zero, single ones or all; at most one episode, for all of them.
 
     Args:
         timeline: The run.
         config: Not used.
         rare: Largest share of such losses.
         near_zero: Share of the usual loss below which no other one may lie around them.
+        least: Fewest points of a run in which everything is zero.
     """
     if is_reinforcement(timeline):
         return []
-    return _zeros(
-        timeline.tracks[Signal.TRAIN_LOSS], timeline.get(Signal.GRAD_NORM), rare, near_zero
-    )
+    loss, norm = timeline.tracks[Signal.TRAIN_LOSS], timeline.get(Signal.GRAD_NORM)
+    return _nothing(loss, norm, least) or _zeros(loss, norm, rare, near_zero)
+
+
+def _nothing(loss: Track, norm: Track | None, least: int) -> list[Episode]:
+    """One episode where each loss and each gradient norm is exactly zero: nothing was learned."""
+    if norm is None or min(len(loss), len(norm)) < least or loss.value.any() or norm.value.any():
+        return []
+    return [
+        Episode(
+            EpisodeKind.PLATEAU,
+            Signal.TRAIN_LOSS,
+            int(loss.step[0]),
+            Severity.FAILURE,
+            Ending.PERSISTED,
+            baseline=0.0,
+            details={
+                "level": 0.0,
+                "level_name": "exactly zero, and so is every gradient norm",
+                "level_kind": "zero",
+                "improvement": 0.0,
+                "from_start": True,
+            },
+        )
+    ]
 
 
 def _zeros(loss: Track, norm: Track | None, rare: float, near_zero: float) -> list[Episode]:

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 
+from forensics.causes import _looks_scaling as scaling
 from forensics.findings import EpisodeKind, Outcome
 from forensics.run import Config
 from tests.causes.cases import healthy_case, make_case, make_episode
@@ -71,3 +74,13 @@ def test_the_low_first_loss_of_a_pretrained_model_is_no_scaling():
 
 def test_a_first_loss_near_twice_a_guess_is_not_taken_for_two_micro_batches():
     assert winner(trained(1.8 * LEVEL, grad_accum=2)) == "no_failure"
+
+
+def test_a_classifier_of_texts_guesses_among_its_classes() -> None:
+    config = Config(
+        model="BertForSequenceClassification", num_classes=4, vocab_size=512, grad_accum=16
+    )
+    summed = make_case(loss=[16 * np.log(4)] * 20, config=config)
+    assert scaling.first_loss_is_multiple(summed).holds
+    tokens = make_case(loss=[16 * np.log(4)] * 20, config=replace(config, model="gpt2"))
+    assert not scaling.first_loss_is_multiple(tokens).holds

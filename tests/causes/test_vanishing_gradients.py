@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from forensics.causes._looks_weights import first_layers_still
 from forensics.signals import Signal
 from tests.causes.cases import make_track
+from tests.causes.facts_of import change, pair, scanned
 from tests.causes.failures import RUN, diverged, recipe, stalled
 from tests.causes.shapes import probability, steady, winner
 
@@ -54,3 +56,12 @@ def test_missing_residuals_speak_for_it() -> None:
     without = stalled(grad_norm=None, config=recipe(raw={"model.residual": False}))
     with_them = stalled(grad_norm=None, config=recipe(raw={"model.residual": True}))
     assert probability(without, NAME) > probability(with_them, NAME)
+
+
+def test_layers_are_told_by_the_order_of_a_deep_model() -> None:
+    def moved(*ways: float) -> object:
+        return scanned(pair(*(change(f"dense_{i}/kernel", way) for i, way in enumerate(ways))))
+
+    assert first_layers_still(moved(1e-4, 1e-3, 0.02, 0.3)).holds
+    assert first_layers_still(moved(0.1, 0.1, 0.2, 0.3)).holds is False
+    assert first_layers_still(moved(1e-4, 0.3)).holds is None
