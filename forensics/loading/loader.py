@@ -52,13 +52,18 @@ def load_runs(
     )
     unnamed = unnamed_losses(tree, intake.sources, intake.records)
     intake = replace(intake, notes=(*intake.notes, *unnamed))
-    passed_over = [Note(p.reason, p.path) for p in tree.passed_over]
+    passed_over = [Note(p.reason, p.path) for p in tree.passed_over if not _is_of_wandb(p.path)]
     useful = [s for s in intake.sources if s.reading.series or s.reading.settings or s.reading.text]
     if not useful and not found.checkpoints:
         raise NothingToAnalyse(_nothing(root, tree, intake))
     notes = [*passed_over, *found.notes, *intake.notes]
     shares = distribute(useful, found, intake.records, notes)
     return [assemble(root, share, found) for share in shares]
+
+
+def _is_of_wandb(path: str) -> bool:
+    """True for the link that every W&B run has to a log of the library itself."""
+    return path.endswith("/logs/debug-core.log")
 
 
 def _tree(root: Path) -> Tree:

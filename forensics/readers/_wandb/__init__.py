@@ -1,1 +1,1 @@
-"""The transaction log of Weights & Biases: ``framing`` to records, ``messages`` to their meaning."""
+"""The log that Weights & Biases keeps of a run: ``framing`` to records, ``messages`` to meaning."""

@@ -50,8 +50,7 @@ class Log:
         items = (_item(walk, part) for part in _parts(walk, at, _ITEM))
         row = [(key, number) for key, value in items for number in _as_number(value)]
         if not any(key == "_step" for key, _ in row):
-            for part in _parts(walk, at, _STEP):
-                row.append(("_step", float(_number(walk, part, 1))))
+            row += [("_step", float(_number(walk, part, 1))) for part in _parts(walk, at, _STEP)]
         if row:
             self.rows.add_row(row)
 
