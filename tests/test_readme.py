@@ -65,8 +65,8 @@ def test_options_it_names_exist():
 
 def test_every_reader_is_named():
     formats = README.split("### What it reads")[1].split("###")[0].lower()
-    words = {"json configuration": "json, yaml and python configuration"}
-    words |= {f"{kind} configuration": words["json configuration"] for kind in ("yaml", "python")}
+    kinds = ("json", "yaml", "python", "toml")
+    words = {f"{kind} configuration": "json, yaml, python and toml configuration" for kind in kinds}
     for reader in registry.collect(readers, "READER"):
         name = reader.name.lower()
         assert words.get(name, name) in formats
