@@ -5,9 +5,6 @@ from enum import StrEnum
 from forensics.case import Case
 from forensics.findings import Outcome
 
-_SPARED = (Outcome.CRASHED, Outcome.VALIDATION_FAILED)
-"""Failures that are none of the training itself."""
-
 
 class Place(StrEnum):
     """Where a step lies with respect to the onset."""
@@ -20,12 +17,10 @@ class Place(StrEnum):
 
 
 def failed_at(case: Case) -> int | None:
-    """Step at which the training itself went wrong; None: it did not, or something else did.
-
-    A killed process and a broken validation leave the trained weights as good as they were.
-    """
+    """Step at which the run went wrong; None: it did not, or was merely killed."""
     outcome = case.judgement.outcome
-    return case.judgement.onset_step if outcome.is_failure and outcome not in _SPARED else None
+    failed = outcome.is_failure and outcome is not Outcome.CRASHED
+    return case.judgement.onset_step if failed else None
 
 
 def wrong_from_start(case: Case) -> bool:

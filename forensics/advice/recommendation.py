@@ -8,6 +8,7 @@ from forensics.advice.optimizer_state import judge_optimizer
 from forensics.case import Case
 from forensics.findings import Change, Hypothesis, Outcome
 from forensics.phrasing import at_step, unit
+from forensics.run import Axis
 from forensics.signals import Signal
 from forensics.verdict import CheckpointState, CheckpointVerdict, Recommendation
 
@@ -29,13 +30,15 @@ def recommend(
     least = max(LEAST_PROBABILITY, unexplained)
     first = hypotheses[0] if hypotheses and hypotheses[0].probability >= least else None
     healthy = last_healthy(case, checkpoints)
+    # An epoch, or a row of a log, is more than one would leave out.
+    by_steps = case.timeline.axis is Axis.STEP
     spared = case.judgement.outcome is Outcome.VALIDATION_FAILED
     keep, why = (None, "") if healthy is None or spared else judge_optimizer(case, healthy)
     return Recommendation(
         resume_from=None if healthy is None else healthy.path,
         resume_step=None if healthy is None else healthy.step,
         resume_reason=_reason(case, healthy, checkpoints),
-        skip_steps=() if first is None else tuple(sorted(set(first.skip_steps))),
+        skip_steps=() if first is None or not by_steps else tuple(sorted(set(first.skip_steps))),
         changes=() if first is None else _effective(first.changes),
         keep_optimizer=keep,
         optimizer_reason=why,
@@ -51,15 +54,12 @@ def _effective(changes: Sequence[Change]) -> tuple[Change, ...]:
 def _reason(
     case: Case, healthy: CheckpointVerdict | None, checkpoints: Sequence[CheckpointVerdict]
 ) -> str:
+    if case.judgement.outcome is Outcome.VALIDATION_FAILED:
+        return _kept(healthy, checkpoints)
     if healthy is not None:
         return _found(case, healthy)
     if wrong_from_start(case):
         return f"the run was wrong from its first {unit()}: start again from the initial weights"
-    if case.judgement.outcome is Outcome.VALIDATION_FAILED and not checkpoints:
-        return (
-            "no checkpoint was found in the run directory; wherever its weights are, keep them: "
-            "the training itself did not fail. Repair the validation and evaluate them again"
-        )
     if not checkpoints:
         return "no checkpoint was found in the run directory"
     if all(c.state is CheckpointState.UNREADABLE for c in checkpoints):
@@ -70,13 +70,22 @@ def _reason(
     return f"no usable checkpoint was written before the failure began at {at_step(onset)}"
 
 
+def _kept(healthy: CheckpointVerdict | None, checkpoints: Sequence[CheckpointVerdict]) -> str:
+    """Of a broken validation: the trained weights are as good as they were."""
+    sound = [c for c in checkpoints if c.state is CheckpointState.HEALTHY]
+    latest = max(sound, key=lambda c: -1 if c.step is None else c.step, default=None)
+    which = "wherever its weights are" if latest is None else f"as {latest.path} holds them"
+    before = "" if healthy is None else "the latest before validation broke; but "
+    return (
+        f"{before}the training loss went on as usual: keep what was trained, {which}, repair the "
+        "validation and evaluate again"
+    )
+
+
 def _found(case: Case, healthy: CheckpointVerdict) -> str:
     onset = failed_at(case)
-    spared = "the latest; the training itself did not fail"
-    if case.judgement.outcome is Outcome.VALIDATION_FAILED:
-        spared += ": keep its weights, repair the validation and evaluate them again"
     which = (
-        spared
+        "the latest; the training itself did not fail"
         if onset is None
         else f"the latest written before the failure began at {at_step(onset)}"
     )

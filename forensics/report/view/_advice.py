@@ -9,6 +9,7 @@ from forensics.report.wording import (
     at,
     hours,
     percent,
+    plural,
     sentence,
     setting,
     step_list,
@@ -48,7 +49,7 @@ class Actions:
     changes: tuple[Row, ...]
     skip: str
     skip_unit: str
-    """What ``skip`` counts, in the singular."""
+    """What ``skip`` counts: ``step``, ``steps``."""
     skip_all: str
     """Every step to skip, where ``skip`` is cut short."""
 
@@ -95,24 +96,25 @@ _KEEP = {
 def actions(verdict: Verdict) -> Actions:
     """Word the recommendation."""
     advice = verdict.recommendation
-    ranges = step_ranges(advice.skip_steps)
+    ranges, step = step_ranges(advice.skip_steps), advice.resume_step
     more = (
         f" and {len(ranges) - SKIPPED_RANGES:,} more ranges" if len(ranges) > SKIPPED_RANGES else ""
     )
     outcome = verdict.case.judgement.outcome
     title = "Resume from" if outcome.is_failure else "Go on from"
-    if outcome is Outcome.VALIDATION_FAILED:
-        title = "Keep the weights of"
+    if not advice.resume_from:
+        kept = outcome is Outcome.VALIDATION_FAILED
+        title = "Keep the trained weights" if kept else "No checkpoint to resume from"
     return Actions(
-        resume_title=title if advice.resume_from else "No checkpoint to resume from",
+        resume_title=title,
         resume=advice.resume_from or "",
-        resume_step="" if advice.resume_step is None else at(advice.resume_step),
+        resume_step="" if step is None else at(step, verdict.case.timeline.axis_of(step)),
         reason=sentence(advice.resume_reason),
         optimizer_title=_KEEP[advice.keep_optimizer],
         optimizer=sentence(advice.optimizer_reason) if advice.optimizer_reason else "",
         changes=tuple(_row(change) for change in advice.changes),
         skip=step_list(advice.skip_steps),
-        skip_unit=unit(),
+        skip_unit=plural(len(advice.skip_steps), unit()).rpartition(" ")[2],
         skip_all=", ".join(ranges[:SKIPPED_RANGES]) + more if len(ranges) > 6 else "",
     )
 
