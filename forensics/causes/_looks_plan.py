@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from forensics.case import Case
-from forensics.causes._base import Seen
+from forensics.causes._base import NOT_APPLICABLE, Seen
+from forensics.findings import Outcome
 from forensics.run import Axis, TextKind
 from forensics.signals import Signal
 
@@ -13,6 +14,8 @@ def stopped_short(case: Case, share: float = 0.95) -> Seen:
 
     A run that still goes on looks the same.
     """
+    if case.judgement.outcome is Outcome.UNKNOWN:
+        return NOT_APPLICABLE  # An excerpt of a log ends where it was cut.
     found = done(case, share)
     if found is None:
         return Seen(None, "Needs the planned number of steps or epochs.")
