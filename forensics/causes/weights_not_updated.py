@@ -87,6 +87,8 @@ CAUSE = Cause(
         *explains((Outcome.STALLED,), rarely=(Outcome.UNKNOWN, Outcome.CRASHED)),
         # Frozen parts under checkpointing bring the same warning, and no harm.
         Clue("gradients_absent", says(TextKind.GRADIENTS_ABSENT), STRONG),
+        # First, and so before the others of its group: bits leave no room for rounding.
+        Clue("never_updated", never_updated, DECISIVE, -DECISIVE, group="frozen"),
         Clue("validation_frozen", validation_frozen, DECISIVE, -DECISIVE, group="frozen"),
         Clue("weights_frozen", weights_frozen, DECISIVE, -DECISIVE, group="frozen"),
         Clue("gradient_ordinary", gradient_alive, WEAK, -STRONG),
@@ -99,7 +101,6 @@ CAUSE = Cause(
         Clue("rests_where_it_began", plateau_level("initial"), MODERATE),
         Clue("updates_rounded_away", updates_rounded_away, MODERATE),
         Clue("repeated_spikes", repeated_events, -STRONG),
-        Clue("never_updated", never_updated, DECISIVE, -DECISIVE, group="frozen"),
         Clue("rounded_away", rounded_away, STRONG),
         # Where no sample has a label there is no gradient either, and nothing to apply.
         Clue("always_zero", always_zero_loss, -STRONG - MODERATE),

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 
 from forensics.causes.weights_not_updated import CAUSE
 from forensics.run import TextKind
 from forensics.signals import Signal
 from tests.causes.cases import healthy_case
+from tests.causes.facts_of import change, pair, scanned
 from tests.causes.failures import RUN, diverged, recipe, stalled
 from tests.causes.shapes import plateau, probability, winner
 
@@ -49,3 +52,14 @@ def test_small_updates_in_bf16_are_lost() -> None:
     at_rate = stalled(lr=np.full(RUN, 6e-6), config=recipe(pretrained=True))
     assert probability(at_rate, NAME) > probability(stalled(), NAME)
     assert "fp32" in CAUSE.fix(at_rate)[0]
+
+
+def test_equal_bits_outweigh_validations_that_two_logs_rounded_differently() -> None:
+    still = [change(f"layer.{k}.weight", 0.0) for k in range(6)]
+    survey = scanned(pair(*still)).survey
+    evals = [1.38701, 1.387, 1.38701, 1.387]
+    frozen = replace(stalled(eval_loss=evals), survey=survey)
+    assert winner(frozen) == NAME
+    moved = [change(f"layer.{k}.weight", 0.01) for k in range(6)]
+    learning = replace(stalled(eval_loss=evals), survey=scanned(pair(*moved)).survey)
+    assert probability(learning, NAME) < 0.05
