@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from forensics.case import Case
-from forensics.causes._looks_plan import done
+from forensics.outcome.plan import done
 from forensics.phrasing import count
 from forensics.run import TextKind
 from forensics.signals import Signal
@@ -31,7 +31,7 @@ def caveats(case: Case) -> tuple[str, ...]:
 def _caveats(case: Case) -> Iterator[str]:
     if not any(case.track(signal) is not None for signal in _VALIDATION):
         yield "no validation was logged"
-    plan = done(case)
+    plan = done(case.timeline, case.config)
     if plan is not None and plan.reached < plan.planned and not plan.complete:
         stopped = case.text_of(TextKind.INTERRUPTED)
         meant = ", where it was stopped" if stopped else ""

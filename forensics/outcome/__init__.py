@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from forensics.findings import Episode, Judgement, Outcome, Symptom
 from forensics.outcome._crash import crashed, of_last_attempt
 from forensics.outcome._cut_off import cut_off
+from forensics.outcome._ended_short import ended_short
 from forensics.outcome._loss import diverged, recovered, stalled
 from forensics.outcome._non_finite import non_finite
 from forensics.outcome._policy import collapsed, judged_by_play
@@ -78,4 +79,4 @@ def _healthy(timeline: Timeline) -> Judgement:
     return Judgement(Outcome.HEALTHY, Symptom.NONE, None, None, None, reason)
 
 
-__all__ = ["judge"]
+__all__ = ["ended_short", "judge"]

@@ -1,6 +1,9 @@
 """From a run's logs to a case, and once more when checkpoints have told its settings."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from time import time
 
 from forensics.case import Case
 from forensics.causes._completed import completed
@@ -11,17 +14,17 @@ from forensics.detectors import (
     learning_rate_facts,
     plateau_again,
 )
-from forensics.findings import EpisodeKind
-from forensics.outcome import judge
+from forensics.findings import Episode, EpisodeKind, Judgement, Outcome
+from forensics.outcome import ended_short, judge
 from forensics.run import Run
-from forensics.timeline import build
+from forensics.timeline import Timeline, build
 
 
 def judged(run: Run, thresholds: Thresholds | None) -> Case:
     """What the logs of a run tell."""
     timeline = build(run)
     episodes, skipped = detect_all(timeline, run.config, thresholds)
-    judgement = judge(timeline, episodes, run.text, run.config.total_steps)
+    judgement = _judged(run, timeline, episodes)
     case = Case(
         run=run,
         timeline=timeline,
@@ -47,6 +50,25 @@ def judged_again(case: Case, thresholds: Thresholds | None) -> Case:
         return case
     kept = [e for e in case.episodes if e.kind is not EpisodeKind.PLATEAU]
     episodes = tuple(sorted([*kept, *found], key=lambda e: (e.onset_step, e.kind)))
-    judgement = judge(line, episodes, run.text, run.config.total_steps)
+    judgement = _judged(run, line, episodes)
     clip = clip_facts(line, case.config, judgement.onset_step)
     return replace(case, episodes=episodes, judgement=judgement, clip=clip)
+
+
+def _judged(run: Run, timeline: Timeline, episodes: Sequence[Episode]) -> Judgement:
+    """By what was logged; of a sound run also by whether it did all that it was to do."""
+    found = judge(timeline, episodes, run.text, run.config.total_steps)
+    if found.outcome not in (Outcome.HEALTHY, Outcome.SPIKED_RECOVERED):
+        return found
+    saved = [c.step for c in run.checkpoints if c.step is not None]
+    return ended_short(timeline, run.text, run.config, saved, _quiet(run)) or found
+
+
+def _quiet(run: Run) -> float | None:
+    """Seconds since a log of the run was last written to; None: not known."""
+    home = run.path if run.path.is_dir() else run.path.parent
+    written = []
+    for source in {s.source for s in run.series}:
+        with suppress(OSError):
+            written.append((home / source).stat().st_mtime)
+    return time() - max(written) if written and max(written) > 0 else None
