@@ -43,7 +43,9 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share of 0 to 1: ``34 %``, and ``0.4 %`` below one."""
+    """Write a share of 0 to 1: ``34 %``, and ``0.4 %`` below one; never rounded up to all."""
+    if 0.995 <= share < 1:
+        return ">99 %"
     return f"{number(round(100 * share, 1 if abs(share) < 0.1 else 0))} %"
 
 
@@ -62,6 +64,11 @@ def stretch(amount: int) -> str:
     return count(amount, unit())
 
 
+def the_batch(step: int) -> str:
+    """Write which batch: ``the batch of step 12``; what counts more than steps holds many."""
+    return f"the {'batch' if unit() == 'step' else 'batches'} of {at_step(step)}"
+
+
 def between(first: int, last: int) -> str:
     """Write a range of places, both ends in it: ``steps 3 to 8``; a single one as ``step 3``."""
     return at_step(first) if first == last else f"{unit()}s {first:,} to {last:,}"
@@ -69,7 +76,7 @@ def between(first: int, last: int) -> str:
 
 def count(amount: int, noun: str) -> str:
     """Write a count with its noun: ``1 spike``, ``3 spikes``."""
-    plural = "es" if noun.endswith(("s", "ch")) else "s"
+    plural = "es" if noun.endswith(("s", "x", "tch")) else "s"
     return f"{amount:,} {noun}" + ("" if amount == 1 else plural)
 
 

@@ -72,9 +72,10 @@ def _reason(
 
 def _kept(healthy: CheckpointVerdict | None, checkpoints: Sequence[CheckpointVerdict]) -> str:
     """Of a broken validation: the trained weights are as good as they were."""
-    sound = [c for c in checkpoints if c.state is CheckpointState.HEALTHY]
+    broken = (CheckpointState.POISONED, CheckpointState.UNREADABLE)
+    sound = [c for c in checkpoints if c.state not in broken]
     latest = max(sound, key=lambda c: -1 if c.step is None else c.step, default=None)
-    which = "wherever its weights are" if latest is None else f"as {latest.path} holds them"
+    which = "wherever its weights are" if latest is None else f"in {latest.path}"
     before = "" if healthy is None else "the latest before validation broke; but "
     return (
         f"{before}the training loss went on as usual: keep what was trained, {which}, repair the "

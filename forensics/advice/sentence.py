@@ -71,6 +71,8 @@ def _numbers(case: Case) -> str:
     if track is None or track.ends is None:
         return ""
     first, last = track.ends
+    if case.judgement.outcome is Outcome.NON_FINITE:
+        return f"the training loss that was logged last is {number(last)}"
     return f"training loss {number(first)} to {number(last)} over {stretch(case.timeline.length)}"
 
 

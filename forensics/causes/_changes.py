@@ -69,10 +69,10 @@ def lower_lr(case: Case) -> Change | None:
     else:
         target = lr / 3
     top = lr if case.lr is None else max(case.lr.peak, lr)
-    setting = case.config.lr_peak or float(f"{top:.6g}")
-    if setting <= 0 or not lr <= top:
-        setting = top
-    return Change("learning_rate", setting, round_to(target * setting / top))
+    setting = max(case.config.lr_peak or 0.0, 0.0) or float(f"{top:.6g}")
+    # A recipe may multiply its setting by the batch: what was logged then lies above it.
+    scale = setting / top if top > 1.01 * setting else 1.0
+    return Change("learning_rate", setting, round_to(target * scale))
 
 
 def clip_norm(case: Case) -> Change:

@@ -5,7 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, number
+from forensics.causes._wording import at_step, event, number
 from forensics.findings import Outcome, Severity
 from forensics.medians import median, row_medians
 from forensics.quantities import JUDGED, named
@@ -18,7 +18,7 @@ def nothing_failed(case: Case) -> Seen:
         return Seen(None, "Needs enough logged points to tell how the run ended.")
     failed = [e for e in case.episodes if e.severity is Severity.FAILURE]
     if failed:
-        name = failed[0].kind.value.replace("_", " ")
+        name = event(failed[0].kind)
         return Seen(
             False,
             f"A {name} at {at_step(failed[0].onset_step)} counts as a failure.",
@@ -26,7 +26,7 @@ def nothing_failed(case: Case) -> Seen:
         )
     if case.judgement.outcome.is_failure:
         return NOT_APPLICABLE
-    told = [s for s in case.timeline.tracks if s in JUDGED]
+    told = [s for s in Signal if s in JUDGED and s in case.timeline.tracks]
     if not told:
         return Seen(None, "Needs a loss, a metric or a gradient norm to look at.")
     return Seen(True, f"Nothing counts as a failure in the {_listed([named(s) for s in told])}.")

@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._looks_validation import validation_falls_smoothly
-from forensics.causes._wording import at_step, count, number, percent
+from forensics.causes._wording import at_step, count, event, number, percent
 from forensics.findings import Ending, EpisodeKind, Outcome
 from forensics.medians import median
 from forensics.run import Values
@@ -126,7 +126,7 @@ def lasting_damage(case: Case) -> Seen:
         if e.ending in (Ending.PERSISTED, Ending.DIVERGED)
     ]
     if lasting:
-        name = lasting[0].kind.value.replace("_", " ")
+        name = event(lasting[0].kind)
         return Seen(
             True,
             f"The {name} from {at_step(lasting[0].onset_step)} lasts to the end of the log.",

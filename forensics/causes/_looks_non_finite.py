@@ -5,7 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, count, listing, times
+from forensics.causes._wording import at_step, count, event, listing, times
 from forensics.findings import EpisodeKind, Outcome
 from forensics.quantities import named
 from forensics.run import TextKind
@@ -32,7 +32,7 @@ def calm_before_nan(case: Case, coarsest: float = 100.0) -> Seen:
     calm = [s for s in (Signal.TRAIN_LOSS, Signal.GRAD_NORM) if facts.before(case, s, onset, 8)]
     if not calm or (facts.counts_steps(case) and case.timeline.interval > coarsest):
         return Seen(None, "Needs eight logged points shortly before the first non-finite one.")
-    names = " and ".join(s.value.replace("_", " ") for s in calm)
+    names = " and ".join(named(s) for s in calm)
     return Seen(
         True,
         f"Up to the last point logged before {at_step(onset)} the {names} stayed in the usual "
@@ -52,7 +52,7 @@ def warnings_before(case: Case, onset: int, window: int = 50) -> str:
         EpisodeKind.LOSS_SCALE_COLLAPSE,
     ):
         if reach <= episode.onset_step < onset:
-            name = episode.kind.value.replace("_", " ")
+            name = event(episode.kind)
             return f"a {name} began at {at_step(episode.onset_step)}"
     for signal, allowed in ((Signal.TRAIN_LOSS, 1.5), (Signal.GRAD_NORM, 4.0)):
         found = facts.before(case, signal, onset, 8)

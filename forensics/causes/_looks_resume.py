@@ -61,7 +61,9 @@ def dropped_at_resume(case: Case) -> Seen:
 def _jump(case: Case, direction: str) -> Seen:
     at, jump = resumes.resume_step(case), resumes.jump_at_resume(case)
     if jump is None:
-        if at is None or case.track(Signal.TRAIN_LOSS) is None:
+        if at is None:
+            return NOT_APPLICABLE
+        if case.track(Signal.TRAIN_LOSS) is None:
             return Seen(None, "Needs the training loss on either side of a resume.")
         return Seen(False, f"The loss went on without a jump at {at_step(at)}.", (at,))
     before, after = jump.details.get("before"), jump.details.get("after")
@@ -97,7 +99,9 @@ def decayed_slowly(case: Case, least: int = 5, most: int = 2000) -> Seen:
 def rate_went_on(case: Case, change: float = 0.2) -> Seen:
     """The learning rate went on where it had stopped."""
     sides, at = resumes.rate_around(case), resumes.resume_step(case)
-    if sides is None or at is None:
+    if at is None:
+        return NOT_APPLICABLE
+    if sides is None:
         return Seen(None, "Needs the learning rate on either side of the resume.")
     same = abs(sides.after - sides.before) <= change * max(sides.before, sides.after)
     return Seen(
@@ -111,7 +115,9 @@ def rate_went_on(case: Case, change: float = 0.2) -> Seen:
 def rate_began_again(case: Case, change: float = 0.5) -> Seen:
     """The learning rate jumped at the resume: up, or down to where a warm-up begins."""
     sides, at = resumes.rate_around(case), resumes.resume_step(case)
-    if sides is None or at is None:
+    if at is None:
+        return NOT_APPLICABLE
+    if sides is None:
         return Seen(None, "Needs the learning rate on either side of the resume.")
     high, low = max(sides.before, sides.after), min(sides.before, sides.after)
     return Seen(
@@ -168,6 +174,8 @@ def rose_at_old_end(case: Case) -> Seen:
 def gradient_rescaled(case: Case) -> Seen:
     """The gradient norm changed level at the resume, once and for all."""
     sides = resumes.gradient_around(case)
+    if resumes.resume_step(case) is None:
+        return NOT_APPLICABLE
     if sides is None:
         return Seen(None, "Needs the gradient norm on either side of a resume.")
     ratio = sides.after / sides.before

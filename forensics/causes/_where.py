@@ -2,14 +2,15 @@
 
 from forensics.case import Case
 from forensics.causes import _spikes as spikes
-from forensics.causes._wording import at_step, between, listing, unit
+from forensics.causes._wording import at_step, between, listing, the_batch, unit
+from forensics.run import Axis
 
 
 def batch_words(case: Case) -> str:
     """The batches to suspect for the main spike or the first non-finite loss."""
     steps = spikes.suspect_steps(case)
     if len(steps) == 1:
-        return f"the batch of {at_step(steps[0])}"
+        return the_batch(steps[0])
     if steps:
         return f"the batches of {between(steps[0], steps[-1])}"
     return f"the batch of {onset_words(case)}"
@@ -18,9 +19,10 @@ def batch_words(case: Case) -> str:
 def broken_words(case: Case) -> str:
     """The batches whose loss was not finite."""
     steps = spikes.non_finite_steps(case, most=4)
-    if len(steps) > 1:
+    if len(steps) > 1 and case.timeline.axis is Axis.STEP:
         return f"the batches of {listing(steps)}"
-    return f"the batch of {at_step(steps[0]) if steps else onset_words(case)}"
+    # Of whole epochs the first alone: from there on the weights may be poisoned.
+    return the_batch(steps[0]) if steps else f"the batch of {onset_words(case)}"
 
 
 def onset_words(case: Case) -> str:

@@ -1,5 +1,6 @@
 """Numbers in sentences, as every look of this room writes them."""
 
+from forensics.findings import EpisodeKind
 from forensics.phrasing import (
     at_step,
     between,
@@ -8,6 +9,7 @@ from forensics.phrasing import (
     number,
     percent,
     stretch,
+    the_batch,
     times,
     unit,
 )
@@ -16,10 +18,17 @@ __all__ = [
     "at_step",
     "between",
     "count",
+    "event",
     "listing",
     "number",
     "percent",
     "stretch",
+    "the_batch",
     "times",
     "unit",
 ]
+
+
+def event(kind: EpisodeKind) -> str:
+    """What happened, as a noun: ``loss spike``, ``non-finite value``."""
+    return kind.value.replace("_", " ").replace("non finite", "non-finite value")

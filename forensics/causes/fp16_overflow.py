@@ -56,13 +56,13 @@ from forensics.causes._looks_precision import (
     wide_precision,
 )
 from forensics.causes._looks_replay_precision import finite_in_float32
-from forensics.causes._wording import at_step
+from forensics.causes._wording import the_batch
 from forensics.findings import Change, Outcome
 
 
 def _verify(case: Case) -> str:
     onset = case.judgement.onset_step
-    where = f"the batch of {at_step(onset)}" if onset is not None else "the failing batch"
+    where = the_batch(onset) if onset is not None else "the failing batch"
     return (
         f"Run {where} once from {changes.restart_from(case)} in fp32 and once in fp16, with a hook "
         "that prints the first module whose output exceeds 6e4: finite in fp32 and not in fp16 "

@@ -58,14 +58,14 @@ from forensics.causes._looks_precision import (
 from forensics.causes._looks_replay_precision import unstable_operation
 from forensics.causes._looks_text import says
 from forensics.causes._looks_told import singular_loss
-from forensics.causes._wording import at_step
+from forensics.causes._wording import the_batch
 from forensics.findings import Outcome
 from forensics.run import TextKind
 
 
 def _verify(case: Case) -> str:
     onset = case.judgement.onset_step
-    where = f"the batch of {at_step(onset)}" if onset is not None else "the failing batch"
+    where = the_batch(onset) if onset is not None else "the failing batch"
     return (
         f"with torch.autograd.detect_anomaly(): run forward and backward on {where} in fp32 from "
         f"{changes.restart_from(case)}; an error that names SqrtBackward, LogBackward, PowBackward "

@@ -127,7 +127,7 @@ def _actions(page: Page) -> str:
         f"{resume}. {text(todo.reason)}",
         f"**{text(todo.optimizer_title)}.** {text(todo.optimizer)}" if todo.optimizer else "",
         changes if todo.changes else "",
-        f"Skip the batches of {todo.skip_unit}s {text(todo.skip)}." if todo.skip else "",
+        f"Skip the batches of {todo.skip_unit} {text(todo.skip)}." if todo.skip else "",
     )
 
 

@@ -98,13 +98,13 @@ def _todo(page: Page) -> Iterator[Row]:
         yield Row("onset", onset.value + (f" ({onset.note})" if onset.note else ""), 2, 1)
     todo = page.actions
     where = f"{todo.resume} ({todo.resume_step})" if todo.resume_step else todo.resume
-    title = "keep" if todo.resume_title.startswith("Keep") else todo.resume_title.lower()
-    yield Row(title if where else "resume", where or todo.reason, 3, 0)
+    without = "keep" if todo.resume_title.startswith("Keep") else "resume"
+    yield Row(todo.resume_title.lower() if where else without, where or todo.reason, 3, 0)
     if todo.optimizer:
         yield Row("optimizer", f"{todo.optimizer_title}. {todo.optimizer}", 2, 2)
     changes = [f"{row.setting} {row.before} → {row.after}" for row in todo.changes]
     yield Row("change", ", ".join(changes), 3, 0)
-    yield Row("skip", f"{todo.skip_unit}s {todo.skip}" if todo.skip else "", 1, 1)
+    yield Row("skip", f"{todo.skip_unit} {todo.skip}" if todo.skip else "", 1, 1)
     for it in page.hypotheses.in_full[:1]:
         yield Row("to settle it", " ".join(it.verify.split()).replace("`", ""), 3, 7)
 

@@ -102,6 +102,11 @@ class Timeline:
             return self.last_step - self.first_step + 1
         return self.last_step
 
+    def axis_of(self, step: int) -> Axis:
+        """What the number of a checkpoint counts: a log of ten epochs holds no epoch 300."""
+        beyond = step > self.last_step + max(self.interval, 1) and self.axis is not Axis.STEP
+        return Axis.STEP if beyond else self.axis
+
     def get(self, signal: Signal) -> Track | None:
         """The track of a quantity, or None where it was not logged."""
         return self.tracks.get(signal)

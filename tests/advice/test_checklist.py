@@ -105,3 +105,10 @@ def test_checkpoints_are_counted_where_they_lie():
     assert line(seldom, "Checkpoint interval").good is False
     few = replace(seldom, run=replace(seldom.run, config=Config(save_total_limit=1)))
     assert line(few, "Checkpoints kept").good is False
+
+
+def test_every_tenth_of_a_run_counted_from_nought_is_a_tenth():
+    case = make_case(np.geomspace(3, 1, 1000), first_step=0)
+    saved = with_checkpoints(case, [checkpoint(s) for s in (100, 200, 300)])
+    found = line(saved, "Checkpoint interval")
+    assert (found.found, found.good) == ("every 100 steps", True)

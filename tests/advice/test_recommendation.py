@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 from forensics.advice.checkpoints import judge_checkpoints
 from forensics.advice.recommendation import recommend
 from forensics.causes import rank
 from forensics.findings import Change, Hypothesis, Outcome, Status
+from forensics.run import Axis
 from tests.advice.checkpointed import checkpoint, exploded, with_checkpoints
-from tests.causes.cases import healthy_case
-from tests.causes.shapes import spiked_once, steady
+from tests.causes.cases import healthy_case, make_case
+from tests.causes.shapes import falling, spiked_once, steady
 
 
 def hypothesis(probability, changes=(), skip=()):
@@ -74,3 +77,19 @@ def test_the_steps_of_a_bad_batch_are_skipped():
     case = spiked_once()
     ranked, unexplained = rank(case)
     assert recommend(case, ranked, unexplained, ()).skip_steps == (150,)
+
+
+def test_a_broken_validation_throws_no_weights_away():
+    case = make_case(falling(), outcome=Outcome.VALIDATION_FAILED, onset=1)
+    for known in (case, with_checkpoints(case)):
+        reason = advice(known).resume_reason
+        assert "keep what was trained" in reason
+        assert "start again" not in reason
+
+
+def test_no_epoch_is_skipped_whole():
+    first = hypothesis(0.9, skip=[13, 14])
+    case = exploded()
+    by_epoch = replace(case, timeline=replace(case.timeline, axis=Axis.EPOCH))
+    assert advice(case, [first]).skip_steps == (13, 14)
+    assert advice(by_epoch, [first]).skip_steps == ()

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from forensics.advice.sentence import verdict_sentence
 from forensics.causes import rank
-from forensics.findings import Hypothesis, Outcome, Status
+from forensics.findings import EpisodeKind, Hypothesis, Outcome, Status
 from tests.advice.checkpointed import exploded
-from tests.causes.cases import healthy_case, make_case
+from tests.causes.cases import healthy_case, make_case, make_episode
 from tests.causes.shapes import spiked_once
 
 
@@ -78,3 +81,20 @@ def test_a_spike_that_came_back_names_its_cause():
     text = verdict_sentence(case, *rank(case))
     assert "came back" in text
     assert "bad batch" in text
+
+
+def test_a_loss_that_was_best_at_first_is_told_from_there():
+    loss = np.r_[0.698, 5.9, np.full(60, 8.0)]
+    episode = make_episode(EpisodeKind.DIVERGENCE, 2, baseline=5.96, peak_value=8.56)
+    case = make_case(loss, episodes=[episode], outcome=Outcome.DIVERGED, onset=2)
+    case = replace(case, judgement=replace(case.judgement, decisive=episode))
+    assert "(training loss 0.698 to 8.56)" in verdict_sentence(case, *rank(case))
+
+
+def test_infinity_and_nan_are_told_apart():
+    for last, words in ((np.nan, "2 to NaN"), (np.inf, "2 to infinity, then NaN")):
+        loss = np.r_[np.full(50, 2.0), last, np.full(10, np.nan)]
+        episode = make_episode(EpisodeKind.NON_FINITE, 51, last_finite=2.0)
+        case = make_case(loss, episodes=[episode], outcome=Outcome.NON_FINITE, onset=51)
+        case = replace(case, judgement=replace(case.judgement, decisive=episode))
+        assert f"(training loss {words})" in verdict_sentence(case, *rank(case))

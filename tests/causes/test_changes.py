@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from forensics.causes import _changes as changes
-from forensics.run import Config, FoundCheckpoint
+from forensics.findings import Outcome
+from forensics.phrasing import counted_in
+from forensics.run import Axis, Config, FoundCheckpoint
 from tests.causes.cases import make_case
 from tests.causes.failures import diverged, recipe
 
@@ -61,3 +63,30 @@ def test_a_threshold_is_never_raised() -> None:
 def test_numbers_are_ones_a_person_would_set() -> None:
     assert changes.round_to(6.666666e-5) == 6.7e-5
     assert changes.round_to(0.0) == 0.0
+
+
+def test_a_rate_that_broke_the_run_on_its_way_up_changes_the_peak() -> None:
+    rising = np.linspace(0.0, 1.0, 100)
+    case = make_case(loss=np.ones(100), lr=rising, onset=6, outcome=Outcome.DIVERGED)
+    change = changes.lower_lr(case)
+    assert change is not None
+    assert change.before == 1.0
+    assert change.after < rising[5]
+
+
+def test_a_setting_that_the_recipe_multiplies_is_scaled_alike() -> None:
+    config = recipe(lr_peak=0.1)
+    case = make_case(loss=np.ones(100), lr=np.full(100, 0.4), onset=50, config=config)
+    plain = make_case(loss=np.ones(100), lr=np.full(100, 0.4), onset=50, config=recipe(lr_peak=0.4))
+    scaled, logged = changes.lower_lr(case), changes.lower_lr(plain)
+    assert scaled is not None
+    assert logged is not None
+    assert scaled.before == 0.1
+    assert scaled.after == pytest.approx(logged.after / 4, rel=0.1)
+
+
+def test_a_trial_of_epochs_ends_past_the_failure() -> None:
+    by_epoch = make_case(loss=np.ones(20), onset=4, axis=Axis.EPOCH, outcome=Outcome.DIVERGED)
+    with counted_in("epoch"):
+        assert changes.trial(by_epoch) == "until past epoch 4"
+    assert changes.trial(make_case(loss=np.ones(20), onset=4)).endswith(" steps")

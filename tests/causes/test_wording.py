@@ -1,6 +1,19 @@
 import pytest
 
-from forensics.causes._wording import at_step, count, listing, number, percent, times
+from forensics.causes._wording import (
+    at_step,
+    between,
+    count,
+    event,
+    listing,
+    number,
+    percent,
+    stretch,
+    the_batch,
+    times,
+)
+from forensics.findings import EpisodeKind
+from forensics.phrasing import counted_in
 
 
 @pytest.mark.parametrize(
@@ -36,3 +49,32 @@ def test_long_lists_are_cut() -> None:
     assert listing([7]) == "step 7"
     assert listing([7, 9]) == "steps 7 and 9"
     assert listing(range(9)) == "steps 0, 1, 2, 3 and 5 more"
+
+
+def test_places_and_lengths_are_in_what_the_run_counts() -> None:
+    with counted_in("epoch"):
+        assert at_step(12) == "epoch 12"
+        assert listing([7, 9]) == "epochs 7 and 9"
+        assert between(3, 8) == "epochs 3 to 8"
+        assert between(3, 3) == "epoch 3"
+        assert (stretch(1), stretch(24)) == ("1 epoch", "24 epochs")
+        assert the_batch(4) == "the batches of epoch 4"
+    assert the_batch(4) == "the batch of step 4"
+
+
+def test_nearly_all_is_not_all() -> None:
+    assert percent(0.997) == ">99 %"
+    assert percent(1.0) == "100 %"
+
+
+def test_words_in_the_plural() -> None:
+    assert count(2, "epoch") == "2 epochs"
+    assert count(2, "batch") == "2 batches"
+    assert count(2, "training loss") == "2 training losses"
+
+
+def test_what_happened_is_a_noun() -> None:
+    assert [event(k) for k in (EpisodeKind.NON_FINITE, EpisodeKind.LOSS_SPIKE)] == [
+        "non-finite value",
+        "loss spike",
+    ]

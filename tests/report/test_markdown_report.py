@@ -91,3 +91,9 @@ def test_what_matters_is_there() -> None:
 def test_lines_of_code_stay_lines_of_code() -> None:
     source = markdown_report.render(samples.hidden_nan())
     assert "```\npython train.py \\\n    --bf16 --max_steps 500" in source
+
+
+def test_a_table_that_is_cut_says_so() -> None:
+    made = markdown_report.render(samples.huge())
+    assert "The first 12 of " in made
+    assert "list the others" not in markdown_report.render(samples.healthy_pretraining())

@@ -162,3 +162,18 @@ def test_an_unknown_outcome_is_neutral() -> None:
     page = build_page(samples.bare())
     assert page.head.outcome.tone is Tone.NEUTRAL
     assert samples.bare().case.judgement.outcome is Outcome.UNKNOWN
+
+
+def test_a_broken_validation_is_nothing_to_resume_from() -> None:
+    verdict = samples.diverged_finetune()
+    judged = replace(verdict.case.judgement, outcome=Outcome.VALIDATION_FAILED)
+    todo = build_page(replace(verdict, case=replace(verdict.case, judgement=judged))).actions
+    assert todo.resume_title == "Keep the trained weights"
+    assert (todo.resume, todo.resume_step) == ("", "")
+
+
+def test_levels_are_told_by_their_side() -> None:
+    plateau = {"improvement": -0.4}
+    assert describe(_episode(EpisodeKind.PLATEAU, plateau)) == "40 % above where it began"
+    shift = {"before": 0.57, "after": 0.47}
+    assert "0.47 after (better)" in describe(_episode(EpisodeKind.LEVEL_SHIFT, shift))

@@ -120,3 +120,16 @@ def test_a_rewind_and_its_line_are_one_resume():
     second = Series("loss", np.arange(60, 150), np.linspace(2, 1, 90), "log")
     run = Run(synth.Path("run"), series=(first, second), text=(_said(59), _said(99)))
     assert [(r.step, r.rewound_from) for r in build(run).resumes] == [(60, 99)]
+
+
+def test_the_ends_of_a_track_are_its_first_and_last_finite_values():
+    loss = Series("loss", np.arange(4), np.array([np.nan, 3.0, 2.0, np.inf]), "a.csv")
+    track = build(Run(synth.Path("run"), series=(loss,))).tracks[Signal.TRAIN_LOSS]
+    assert track.ends == (3.0, 2.0)
+
+
+def test_a_log_of_few_epochs_holds_no_epoch_300():
+    loss = Series("loss", np.arange(1, 11), np.ones(10), "a.csv", axis=Axis.EPOCH)
+    line = build(Run(synth.Path("run"), series=(loss,)))
+    assert line.length == 10
+    assert (line.axis_of(11), line.axis_of(300)) == (Axis.EPOCH, Axis.STEP)

@@ -36,8 +36,7 @@ class Actions:
     """What to do now."""
 
     resume_title: str
-    """``Resume from``, ``Go on from``, ``Keep the weights of`` or why none of them; then comes
-    ``resume``."""
+    """``Resume from``, ``Go on from`` or why neither, to be followed by ``resume``."""
     resume: str
     """Path of the checkpoint, '' where there is none to resume from."""
     resume_step: str
@@ -103,12 +102,13 @@ def actions(verdict: Verdict) -> Actions:
     outcome = verdict.case.judgement.outcome
     title = "Resume from" if outcome.is_failure else "Go on from"
     if not advice.resume_from:
-        kept = outcome is Outcome.VALIDATION_FAILED
-        title = "Keep the trained weights" if kept else "No checkpoint to resume from"
+        title = "No checkpoint to resume from"
+    # Nothing is to be trained again: the reason says where the weights are.
+    kept = outcome is Outcome.VALIDATION_FAILED
     return Actions(
-        resume_title=title,
-        resume=advice.resume_from or "",
-        resume_step="" if step is None else at(step, verdict.case.timeline.axis_of(step)),
+        resume_title="Keep the trained weights" if kept else title,
+        resume="" if kept else advice.resume_from or "",
+        resume_step="" if step is None or kept else at(step, verdict.case.timeline.axis_of(step)),
         reason=sentence(advice.resume_reason),
         optimizer_title=_KEEP[advice.keep_optimizer],
         optimizer=sentence(advice.optimizer_reason) if advice.optimizer_reason else "",

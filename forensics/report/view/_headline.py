@@ -138,7 +138,7 @@ def _onset(case: Case) -> Fact:
 def _checkpoint(verdict: Verdict) -> Fact:
     label, last = "Last healthy checkpoint", verdict.last_healthy
     if last is not None:
-        step = "" if last.step is None else at(last.step)
+        step = "" if last.step is None else at(last.step, verdict.case.timeline.axis_of(last.step))
         checked = "" if last.scanned else "not scanned"
         return Fact(label, last.path, ", ".join(filter(None, (step, checked))), code=True)
     found = len(verdict.checkpoints)
