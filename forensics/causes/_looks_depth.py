@@ -1,5 +1,7 @@
 """Looks at the gradients of each layer that Adam's second moments keep: by depth, by tensor."""
 
+import re
+from collections.abc import Callable, Iterable
 from math import prod
 
 from forensics.case import Case
@@ -9,30 +11,32 @@ from forensics.causes._looks_moments import MOMENTS
 from forensics.causes._wording import number
 from forensics.checkpoint_facts import CheckpointFacts, MomentFacts
 
+_TABLE = re.compile(r"(?:embed|position_enc|(?:^|[._])(?:wte|wpe|emb|lookup)(?:[._]|$))", re.I)
+
 
 def moments_vanish(case: Case, ratio: float = 1e-3) -> Seen:
     """Gradients of the first layers are a small part of the last one's (AUTOTRAINER's rule)."""
-    ends = _ends(case)
+    ends = _ends(case, max)
     if ends is None:
         return saved.seen(None, MOMENTS)
     where, first, last = ends
     return saved.seen(
         first < ratio * last,
         f"By the second moments of {where} the root mean square of a gradient entry is "
-        f"{number(first)} in the first and {number(last)} in the last matrix.",
+        f"{number(first)} in the first matrices and {number(last)} in the last.",
     )
 
 
 def moments_explode(case: Case, ratio: float = 70.0) -> Seen:
     """Gradients of the first layers are many times the last one's (AUTOTRAINER's rule)."""
-    ends = _ends(case)
+    ends = _ends(case, min)
     if ends is None:
         return saved.seen(None, MOMENTS)
     where, first, last = ends
     return saved.seen(
         first > ratio * last > 0,
         f"By the second moments of {where} the root mean square of a gradient entry is "
-        f"{number(first)} in the first and {number(last)} in the last matrix.",
+        f"{number(first)} in the first matrices and {number(last)} in the last.",
     )
 
 
@@ -104,20 +108,30 @@ def _usual(checkpoint: CheckpointFacts) -> float:
     return sizes[len(sizes) // 2] if sizes else 0.0
 
 
-def _ends(case: Case) -> tuple[str, float, float] | None:
-    """Root mean square gradient of the first and the last hidden matrix of the latest save."""
+def _ends(
+    case: Case, of_first: Callable[[Iterable[float]], float]
+) -> tuple[str, float, float] | None:
+    """Root mean square gradient of the first and the last hidden matrices of the latest save.
+
+    One matrix alone tells nothing of the depth: queries and keys have small gradients everywhere.
+    """
     for checkpoint in reversed(saved.with_moments(case)):
         shapes = {w.name: w.shape for w in checkpoint.weights}
         matrices = [m for m in checkpoint.moments if _is_matrix(shapes.get(m.name, ()))]
-        matrices = [m for m in matrices if not _rows_are_tokens(m, shapes, case)]
+        matrices = [m for m in matrices if not _is_table(m.name, shapes[m.name], case)]
         if len(matrices) >= 3:
-            return checkpoint.checkpoint, _entry(matrices[0]), _entry(matrices[-1])
+            first = [_entry(m) for m in matrices[: max(1, len(matrices) // 3)]]
+            return checkpoint.checkpoint, of_first(first), _entry(matrices[-1])
     return None
 
 
-def _rows_are_tokens(moment: MomentFacts, shapes: dict[str, tuple[int, ...]], case: Case) -> bool:
-    shape = shapes.get(moment.name, ())
-    return bool(case.config.vocab_size) and saved.is_vocabulary(moment.name, shape, case)
+def _is_table(name: str, shape: tuple[int, ...], case: Case) -> bool:
+    """True for a table whose rows are looked up: most of them go without a gradient.
+
+    Without tokens nothing is looked up, and a matrix of as many rows as classes is the last layer.
+    """
+    looked_up = bool(case.config.vocab_size) and saved.is_vocabulary(name, shape, case)
+    return looked_up or bool(_TABLE.search(name))
 
 
 def _is_matrix(shape: tuple[int, ...]) -> bool:

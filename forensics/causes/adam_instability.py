@@ -136,7 +136,7 @@ CAUSE = Cause(
         Clue("repeated_spikes", repeated_events, MODERATE),
         Clue("from_the_depths", from_the_depths, STRONG, group="spike"),
         Clue("drift", drifted, -WEAK),
-        Clue("still_falls", still_falls, STRONG, group="epsilon"),
+        Clue("still_falls", still_falls, MODERATE, group="epsilon"),
         Clue("frequencies_unlearned", frequencies_unlearned, MODERATE, group="epsilon"),
         Clue("large_batch", large_batch, WEAK, group="settings"),
         Clue("clipped_all_the_same", clipping_tight, WEAK, group="settings"),

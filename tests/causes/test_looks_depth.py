@@ -64,3 +64,18 @@ def test_what_still_runs_away_after_the_onset_counts_where_nothing_was_saved_bef
     assert last_layer_runs_away(scanned(late, **broke)).holds is True
     early = save(50, weight("x"), moments=moments[:-1])
     assert last_layer_runs_away(scanned(early, late, **broke)).holds is False
+
+
+def test_queries_and_keys_are_small_at_any_depth() -> None:
+    names = (*(f"block.{i}.{part}" for i in range(3) for part in ("query", "key", "mlp")), "head")
+    small = {"query": 1e-6, "key": 2e-6, "mlp": 1e-4, "head": 0.006}
+    moments = tuple(moment(n, small[n.rpartition(".")[2]]) for n in names)
+    case = scanned(save(100, *(weight(n) for n in names), moments=moments))
+    assert moments_vanish(case).holds is False
+
+
+def test_a_table_whose_rows_are_looked_up_is_no_first_layer() -> None:
+    names = ("embeddings.position_embeddings", "0.weight", "2.weight", "4.weight")
+    moments = tuple(moment(n, g) for n, g in zip(names, (1e-9, 0.01, 0.01, 0.02), strict=True))
+    case = scanned(save(100, *(weight(n) for n in names), moments=moments))
+    assert moments_vanish(case).holds is False
