@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._wording import at_step, event, number
-from forensics.findings import Outcome, Severity
+from forensics.findings import EpisodeKind, Outcome, Severity
 from forensics.medians import median, row_medians
 from forensics.quantities import JUDGED, named
 from forensics.signals import Signal
@@ -50,4 +50,27 @@ def ends_near_best(case: Case, share: float = 0.05) -> Seen:
         last <= best + share * abs(best) + noise,
         f"The loss ends at {number(last)}; the best level of its {count_of_windows} stretches is "
         f"{number(best)}.",
+    )
+
+
+def validation_unseen(case: Case) -> Seen:
+    """Nothing was measured on data held out: what was learned is not to be seen."""
+    held_out = (Signal.EVAL_LOSS, Signal.EVAL_ACCURACY, Signal.EVAL_ERROR)
+    judged_well = case.judgement.outcome is Outcome.HEALTHY
+    if not judged_well or any(case.track(signal) is not None for signal in held_out):
+        return NOT_APPLICABLE
+    return Seen(True, "Nothing measured on validation data was logged.")
+
+
+def came_to_rest(case: Case) -> Seen:
+    """The loss came to rest soon and high, though nothing says that this was all to be had."""
+    found = case.episodes_of(EpisodeKind.PLATEAU)
+    if not found:
+        return NOT_APPLICABLE
+    level = found[0].details.get("level", found[0].baseline)
+    where = "on one level" if level is None else f"at {number(float(level))}"
+    return Seen(
+        True,
+        f"From {at_step(found[0].onset_step)} on the loss rests {where}.",
+        (found[0].onset_step,),
     )

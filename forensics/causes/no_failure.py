@@ -26,9 +26,17 @@ References:
 from forensics.case import Case
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_first_loss import pretrained_at_chance, unloaded_at_chance
-from forensics.causes._looks_health import ends_near_best, nothing_failed
+from forensics.causes._looks_health import (
+    came_to_rest,
+    ends_near_best,
+    nothing_failed,
+    validation_unseen,
+)
+from forensics.causes._looks_initial import weights_oversized
 from forensics.causes._looks_learning import loss_fell
+from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_levels import level_of_no_healthy_run
+from forensics.causes._looks_moments import bound_broken
 from forensics.causes._looks_outcome import ended
 from forensics.causes._looks_plan import stopped_short
 from forensics.causes._looks_return import return_rose, where_loss_tells
@@ -80,8 +88,15 @@ CAUSE = Cause(
         Clue("unloaded_at_chance", unloaded_at_chance, -DECISIVE - STRONG, group="loaded"),
         Clue("ratio", training_is_multiple_of_validation, -STRONG, group="scale"),
         Clue("stopped_short", stopped_short, -MODERATE - WEAK),
-        Clue("validation_falls", validation_falls_smoothly, WEAK),
-        Clue("fell", where_loss_tells(loss_fell), MODERATE, -STRONG, group="progress"),
+        Clue("validation_falls", validation_falls_smoothly, WEAK, group="validation"),
+        Clue("validation_unseen", where_loss_tells(validation_unseen), -WEAK, group="validation"),
+        # What is known to do harm may not yet have done it where the log could show it.
+        Clue("rate_above_range", lr_above_range, -MODERATE, group="settings"),
+        Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="settings"),
+        Clue("weights_oversized", weights_oversized, -STRONG),
+        Clue("moments_impossible", bound_broken, -DECISIVE),
+        Clue("came_to_rest", where_loss_tells(came_to_rest), -MODERATE, group="rest"),
+        Clue("fell", where_loss_tells(loss_fell), MODERATE, -STRONG - MODERATE, group="progress"),
         Clue(
             "ends_near_best",
             where_loss_tells(ends_near_best),

@@ -81,7 +81,7 @@ CAUSE = Cause(
     prior=0.1,
     claim="The optimizer continued with moments that do not belong to the weights it updates.",
     clues=(
-        *explains((*BROKE, Outcome.SPIKED_RECOVERED)),
+        *explains((*BROKE, Outcome.SPIKED_RECOVERED), rarely=(Outcome.HEALTHY,)),
         Clue("resumed", resumed, 0.0, -MODERATE, group="moments"),
         Clue("soon_after_resume", soon_after_resume, MODERATE, -STRONG, group="resume"),
         Clue("jump_at_resume", jumped_up_at_resume, STRONG, -WEAK, group="jump"),

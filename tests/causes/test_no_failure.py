@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from forensics.findings import Outcome
-from tests.causes.cases import healthy_case, make_case
+from forensics.causes._looks_health import came_to_rest
+from forensics.findings import EpisodeKind, Outcome, Severity
+from tests.causes.cases import healthy_case, make_case, make_episode
 from tests.causes.shapes import built_up, falling, probability, steady, winner
 
 FAILURES = [o for o in Outcome if o.is_failure]
@@ -39,3 +40,19 @@ def test_an_excerpt_of_a_long_run_need_not_fall():
         steady(2.2, noise=0.005), outcome=Outcome.SPIKED_RECOVERED, onset=31_250, first_step=31_214
     )
     assert winner(excerpt) == "no_failure"
+
+
+def test_harm_that_a_log_may_not_show_lowers_what_is_said() -> None:
+    sound = probability(healthy_case(), "no_failure")
+    assert sound > 0.95
+    assert probability(healthy_case(eval_loss=None), "no_failure") < sound
+    fast = np.full(300, 5e-3)
+    assert probability(healthy_case(lr=fast), "no_failure") < sound
+    still = make_case(loss=[2.35, 2.34, 2.33, 2.32, 2.31, 2.31, 2.3, 2.31, 2.31, 2.31])
+    assert probability(still, "no_failure") < 0.5
+
+
+def test_a_plateau_that_may_be_the_task_s_own_end_is_told() -> None:
+    rest = make_episode(EpisodeKind.PLATEAU, 40, severity=Severity.WARNING, level=1.2)
+    assert came_to_rest(healthy_case(episodes=[rest])).holds
+    assert came_to_rest(healthy_case()).holds is None
