@@ -41,6 +41,7 @@ from forensics.causes._looks_break import gradient_quiet_after, never_relearned,
 from forensics.causes._looks_depth import all_silent
 from forensics.causes._looks_gradients import gradient_died
 from forensics.causes._looks_initial import units_alike
+from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_loss_shape import settled_higher
 from forensics.causes._looks_model import rectified
 from forensics.causes._looks_moments import units_silent
@@ -92,7 +93,8 @@ CAUSE = Cause(
         Clue("units_alike", units_alike, -STRONG),
         Clue("overshot_its_rest", overshot_its_rest, -MODERATE),
         Clue("zero_gradients_rise", zero_gradients_rise, STRONG, -MODERATE, group="silent"),
-        Clue("rate_jumped", lr_jumped, WEAK),
+        Clue("rate_jumped", lr_jumped, WEAK, group="rate"),
+        Clue("rate_far_above_range", lr_far_above_range, -STRONG, group="rate"),
         Clue("units_silent", units_silent, STRONG, -MODERATE, group="silent"),
     ),
     verify=_verify,

@@ -75,7 +75,7 @@ CAUSE = Cause(
         Clue("first_is_multiple", scaling.first_loss_is_multiple, DECISIVE, -STRONG),
         Clue("above_any_guess", first_above_any_guess, STRONG),
         Clue("release_miscounts", release_miscounts, STRONG),
-        Clue("ratio", scaling.training_is_multiple_of_validation, STRONG, -MODERATE),
+        Clue("ratio", scaling.training_is_multiple_of_validation, DECISIVE, -MODERATE),
         Clue("always_clipped", clipping_constant, WEAK),
         proof("replay", scaled_by_accumulation),
     ),

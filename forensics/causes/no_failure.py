@@ -36,7 +36,7 @@ from forensics.causes._looks_initial import weights_oversized
 from forensics.causes._looks_learning import loss_fell
 from forensics.causes._looks_learning_rate import lr_above_range, lr_far_above_range
 from forensics.causes._looks_levels import level_of_no_healthy_run
-from forensics.causes._looks_moments import bound_broken
+from forensics.causes._looks_moments import bound_broken, second_moment_cut
 from forensics.causes._looks_outcome import ended
 from forensics.causes._looks_plan import stopped_short
 from forensics.causes._looks_return import return_rose, where_loss_tells
@@ -79,6 +79,7 @@ CAUSE = Cause(
         Clue("from_the_depths", where_loss_tells(from_the_depths), -STRONG, group="spike"),
         Clue("hardware_error", says(TextKind.HARDWARE_ERROR), -DECISIVE),
         Clue("rate_anew", schedule_anew, -STRONG),
+        Clue("second_moment_cut", second_moment_cut, -STRONG - MODERATE),
         Clue("failed", ended(*_FAILURES), -DECISIVE, group="outcome"),
         Clue("unknown", ended(Outcome.UNKNOWN), -MODERATE, group="outcome"),
         Clue("impossible_level", level_of_no_healthy_run, -DECISIVE - STRONG, group="outcome"),
@@ -86,7 +87,7 @@ CAUSE = Cause(
         Clue("first_is_multiple", first_loss_is_multiple, -DECISIVE - STRONG, group="scale"),
         Clue("pretrained_at_chance", pretrained_at_chance, -DECISIVE - STRONG, group="loaded"),
         Clue("unloaded_at_chance", unloaded_at_chance, -DECISIVE - STRONG, group="loaded"),
-        Clue("ratio", training_is_multiple_of_validation, -STRONG, group="scale"),
+        Clue("ratio", training_is_multiple_of_validation, -DECISIVE, group="scale"),
         Clue("stopped_short", stopped_short, -MODERATE - WEAK),
         Clue("validation_falls", validation_falls_smoothly, WEAK, group="validation"),
         Clue("validation_unseen", where_loss_tells(validation_unseen), -WEAK, group="validation"),
