@@ -4,11 +4,13 @@ Seen in a counter, or as a gradient norm repeated to the last digit (the stale v
 skipping step prints) while the loss stays flat (signatures §3).
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from forensics.detectors._base import Detector
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
-from forensics.run import Config
+from forensics.run import Config, Values
 from forensics.signals import Signal
 from forensics.timeline import Timeline, Track
 
@@ -39,6 +41,8 @@ def detect(
 
 def _from_counter(timeline: Timeline, counter: Track, share: float) -> list[Episode]:
     values = np.nan_to_num(counter.value)
+    if _none_was_made(counter, values):
+        return [_all_skipped(counter, float(values.sum()))]
     cumulative = bool(len(values) > 2 and np.all(np.diff(values) >= 0) and values[-1] > 1)
     count = float(values[-1] - values[0]) if cumulative else float(values.sum())
     hits = (
@@ -50,6 +54,27 @@ def _from_counter(timeline: Timeline, counter: Track, share: float) -> list[Epis
     if len(hits) == 0 or count / span < share:
         return []
     return [_episode(int(hits[0]), int(hits[-1]), count, count / span)]
+
+
+def _none_was_made(counter: Track, values: Values, least: int = 5) -> bool:
+    """True where each line counts as many skipped steps as lie between two lines.
+
+    A counter that went up once, at the start, stands still at 1 and says nothing of the rest.
+    """
+    between = np.diff(counter.step)
+    if len(values) < least or between.min() < 2:
+        return False
+    return bool(np.all(values[1:] == between) or np.all(np.diff(values) == between))
+
+
+def _all_skipped(counter: Track, count: float) -> Episode:
+    first, last = int(counter.step[0]), int(counter.step[-1])
+    return replace(
+        _episode(first, last, count, 1.0),
+        severity=Severity.FAILURE,
+        ending=Ending.PERSISTED,
+        recovery_step=None,
+    )
 
 
 def _from_stale_norm(norm: Track, rows: int, digits: int) -> list[Episode]:

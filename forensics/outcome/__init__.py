@@ -9,7 +9,7 @@ from forensics.findings import Episode, Judgement, Outcome, Symptom
 from forensics.outcome._crash import crashed, of_last_attempt
 from forensics.outcome._cut_off import cut_off
 from forensics.outcome._ended_short import ended_short
-from forensics.outcome._loss import diverged, recovered, stalled
+from forensics.outcome._loss import diverged, never_stepped, recovered, stalled
 from forensics.outcome._non_finite import non_finite
 from forensics.outcome._policy import collapsed, judged_by_play
 from forensics.outcome._start import blew_up_at_start
@@ -48,6 +48,7 @@ def _judged(
 ) -> Judgement:
     played = judged_by_play(timeline)
     of_loss: tuple[Callable[[], Judgement | None], ...] = (
+        lambda: never_stepped(episodes),
         lambda: diverged(episodes),
         lambda: cut_off(timeline, episodes),
         lambda: stalled(episodes),

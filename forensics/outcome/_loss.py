@@ -137,6 +137,20 @@ def _explained_by_data(divergence: Episode, episodes: Sequence[Episode]) -> bool
     )
 
 
+def never_stepped(episodes: Sequence[Episode]) -> Judgement | None:
+    """Every step was skipped: nothing was trained, whatever loss was logged meanwhile."""
+    found = [
+        e
+        for e in episodes
+        if e.kind is EpisodeKind.SKIPPED_STEPS and e.severity is Severity.FAILURE
+    ]
+    if not found:
+        return None
+    first = found[0].onset_step
+    reason = f"the optimizer skipped every step from {at_step(first)} on"
+    return judgement(Outcome.STALLED, Symptom.NO_PROGRESS, episodes, found[0], first, reason)
+
+
 def stalled(episodes: Sequence[Episode]) -> Judgement | None:
     found = [
         e for e in episodes if e.kind is EpisodeKind.PLATEAU and e.severity is Severity.FAILURE

@@ -321,3 +321,19 @@ def test_a_jump_that_only_half_comes_back_is_no_noise():
     judgement, _ = outcome_of({"loss": loss + 0.01 * rng.standard_normal(len(loss))}, 10)
     assert judgement.outcome is Outcome.SPIKED_UNRECOVERED
     assert judgement.onset_step == pytest.approx(230, abs=10)
+
+
+def test_a_counter_that_went_up_once_skips_nothing_more():
+    loss = synth.power_law(40, np.random.default_rng(0))
+    for skipped in (np.ones(40), np.full(40, 10.0)):
+        judgement, _ = outcome_of({"loss": loss, "skipped": skipped}, 1)
+        assert judgement.outcome is Outcome.HEALTHY
+    judgement, _ = outcome_of({"loss": loss, "skipped": np.ones(40)}, 10)
+    assert judgement.outcome is Outcome.HEALTHY
+
+
+@pytest.mark.parametrize("skipped", [np.full(15, 10.0), 10.0 * np.arange(1, 16)])
+def test_a_run_whose_every_step_was_skipped_is_stalled(skipped):
+    judgement, _ = outcome_of({"skipped": skipped}, 10)
+    assert judgement.outcome is Outcome.STALLED
+    assert judgement.onset_step == 0
