@@ -7,6 +7,8 @@ from time import time
 
 from forensics.case import Case
 from forensics.causes._completed import completed
+from forensics.causes._looks_learning import loss_fell
+from forensics.causes._looks_weights import never_updated
 from forensics.detectors import (
     Thresholds,
     clip_facts,
@@ -14,7 +16,7 @@ from forensics.detectors import (
     learning_rate_facts,
     plateau_again,
 )
-from forensics.findings import Episode, EpisodeKind, Judgement, Outcome
+from forensics.findings import Episode, EpisodeKind, Judgement, Outcome, Symptom
 from forensics.outcome import ended_short, judge
 from forensics.run import Run
 from forensics.timeline import Timeline, build
@@ -38,13 +40,19 @@ def judged(run: Run, thresholds: Thresholds | None) -> Case:
 
 
 def judged_again(case: Case, thresholds: Thresholds | None) -> Case:
-    """The completed case judged with the labels too that only checkpoints and batches tell.
+    """The completed case judged with what only checkpoints and batches tell.
 
-    A run that seemed to have gone well may have stopped far from done.
+    A run that seemed to have gone well may have stopped far from done, or never have trained.
     """
     if case.judgement.outcome.is_failure or (case.survey is None and case.batches is None):
         return case
     line, run = case.timeline, case.run
+    unmoved = never_updated(case)
+    if unmoved.holds and not loss_fell(case).holds:
+        judgement = Judgement(
+            Outcome.STALLED, Symptom.NO_PROGRESS, line.first_step, None, None, unmoved.text
+        )
+        return replace(case, judgement=judgement)
     found = plateau_again(line, run.config, case.survey, case.batches, thresholds)
     if not found:
         return case
