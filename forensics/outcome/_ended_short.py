@@ -53,7 +53,7 @@ def _in_mid_course(timeline: Timeline, saved: Sequence[int]) -> bool:
     evals = timeline.get(Signal.EVAL_LOSS) or timeline.get(Signal.EVAL_ACCURACY)
     last = [int(evals.step[-1])] if evals is not None and len(evals) > 1 else []
     last += [max(saved)] if saved else []
-    return bool(last) and timeline.last_step - max(last) > timeline.interval
+    return bool(last) and timeline.last_step - max(last) > max(1, 0.5 * timeline.interval)
 
 
 def _duration(seconds: float) -> str:
