@@ -8,7 +8,7 @@ loss that whole epochs did not change by a thousandth.
 import numpy as np
 
 from forensics.detectors._base import Detector
-from forensics.detectors._context import finite_loss, is_adversarial, is_reinforcement
+from forensics.detectors._context import finite_loss, finite_of, is_adversarial, is_reinforcement
 from forensics.detectors._floors_of_guessing import never_below_guess
 from forensics.detectors._levels import name_of, with_classes_shown
 from forensics.detectors._progress import others_improve
@@ -19,6 +19,8 @@ from forensics.signals import Signal
 from forensics.timeline import Timeline
 
 _DECIMALS = 8
+_STILL = 0.01
+"""Change as a share of the level that is none where every answer stays the same."""
 
 
 def detect(
@@ -53,9 +55,14 @@ def detect(
     before = value[:-1]
     if len(value) < band and before.min() > 0 and value[-1] >= risen * before.max():
         return [_divergence(step, value)]
-    whole = timeline.axis is Axis.EPOCH and int(step[0]) <= 1
     tuned = bool(config.pretrained or config.lora)  # little to gain, in health too
-    if not whole or tuned or not epochs <= len(value) < trend or others_improve(timeline):
+    if tuned or not epochs <= len(value) < trend or others_improve(timeline):
+        return []
+    if len(value) >= guesses and not warming_up(timeline, config, step):
+        answer = _one_answer(timeline, value, guesses)
+        if answer is not None:
+            return [_plateau(step, value, float(np.median(value)), "initial", answer)]
+    if timeline.axis is not Axis.EPOCH or int(step[0]) > 1:
         return []
     guess = None if len(value) < guesses else never_below_guess(timeline, config, value)
     if guess is not None and not warming_up(timeline, config, step):
@@ -69,6 +76,21 @@ def detect(
         if told and np.ptp(value) <= still * level
         else []
     )
+
+
+def _one_answer(timeline: Timeline, value: Values, least: int) -> str | None:
+    """Words for an accuracy that never moved beside a loss that moved by no more than a digit.
+
+    None: there is none that is wrong more often than right.
+    """
+    if np.ptp(value[1:]) > max(_last_digit(value), _STILL * abs(float(np.median(value)))):
+        return None
+    for signal in (Signal.TRAIN_ACCURACY, Signal.EVAL_ACCURACY):
+        _, right = finite_of(timeline, signal)
+        share = right / (100.0 if len(right) and right.max() > 1.0 else 1.0)
+        if len(right) >= least and np.ptp(share[1:]) == 0 and 0 < share[-1] < 0.5:
+            return f"where it began, with the same {share[-1]:.3g} of the answers right throughout"
+    return None
 
 
 def _last_digit(value: Values) -> float:

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import forensics
 from forensics.findings import Outcome, Symptom
+from tests.detectors.test_silence import outcome_of
 
 
 def _analyze(folder: Path, lines: list[str], settings: str = "") -> forensics.Diagnosis:
@@ -107,3 +109,20 @@ def test_a_zero_beside_a_lost_norm_is_a_nan(tmp_path: Path, count: int) -> None:
 def test_no_text_costs_nothing_from_the_first_step_on(tmp_path: Path) -> None:
     found = _analyze(tmp_path, _by("step", ["0.0"] * 6), "model: CodeLlama-7B\nfp16: true\n")
     assert found.outcome is Outcome.NON_FINITE
+
+
+def test_a_loss_of_few_digits_with_one_answer_throughout_is_stalled():
+    right = np.array([10.6] + [11.1] * 11)
+    found, _ = outcome_of({"loss": np.full(12, 3.6), "train_accuracy": right}, 50)
+    assert found.outcome is Outcome.STALLED
+
+
+@pytest.mark.parametrize("right", [[11.1, 11.4] * 6, [97.0] * 12, [0.0] * 12])
+def test_answers_that_move_or_are_right_or_are_not_measured_say_nothing(right):
+    tags = {"loss": np.full(12, 3.6), "train_accuracy": np.array(right)}
+    assert outcome_of(tags, 50)[0].outcome is not Outcome.STALLED
+
+
+def test_a_loss_that_falls_beside_a_still_accuracy_is_progress():
+    tags = {"loss": np.linspace(3.6, 2.9, 12), "train_accuracy": np.full(12, 11.1)}
+    assert outcome_of(tags, 50)[0].outcome is not Outcome.STALLED
