@@ -39,7 +39,9 @@ def non_finite(
         step = abort.step if abort.step is not None else timeline.last_step
         early = step <= timeline.first_step + 1 and _begins_with_the_run(timeline)
         reason = f"the framework stopped it at {at_step(step)}: {abort.text}"
-        return judgement(Outcome.NON_FINITE, _finite_symptom(early), episodes, None, step, reason)
+        symptom, collapse = _finite_symptom(early), _never_regained(episodes, step)
+        began = step if collapse is None else collapse.onset_step
+        return judgement(Outcome.NON_FINITE, symptom, episodes, collapse, began, reason)
     assert decisive is not None
     early = bool(decisive.details.get("at_start")) and _begins_with_the_run(timeline)
     return judgement(
@@ -49,6 +51,20 @@ def non_finite(
         decisive,
         decisive.onset_step,
         _non_finite_reason(decisive),
+    )
+
+
+def _never_regained(episodes: Sequence[Episode], step: int) -> Episode | None:
+    """The collapse of the loss scale that went on until the framework stopped the run."""
+    return next(
+        (
+            e
+            for e in episodes
+            if e.kind is EpisodeKind.LOSS_SCALE_COLLAPSE
+            and e.ending is Ending.PERSISTED
+            and e.onset_step <= step
+        ),
+        None,
     )
 
 

@@ -337,3 +337,17 @@ def test_a_run_whose_every_step_was_skipped_is_stalled(skipped):
     judgement, _ = outcome_of({"skipped": skipped}, 10)
     assert judgement.outcome is Outcome.STALLED
     assert judgement.onset_step == 0
+
+
+def test_a_stop_for_the_loss_scale_began_with_its_collapse():
+    from forensics.detectors import detect_all
+    from forensics.outcome import judge
+
+    scale = np.full(300, 65536.0)
+    scale[180:] = np.maximum(1.0, 65536.0 / 2.0 ** np.arange(1, 121))
+    loss = synth.power_law(300, np.random.default_rng(0))
+    timeline = synth.timeline_of({"loss": loss, "loss_scale": scale})
+    stopped = TextEvidence(TextKind.LOSS_SCALE_MINIMUM, "scale at minimum", "train.log", 900, 299)
+    found = judge(timeline, detect_all(timeline, Config())[0], (stopped,))
+    assert found.outcome is Outcome.NON_FINITE
+    assert found.onset_step == 180
