@@ -11,6 +11,9 @@ Values = NDArray[np.float64]
 TOO_SLOW = 0.6
 """Share of the run after which a loss that still falls has come to no rest."""
 
+NEVER = 0.15
+"""Share of the control's way that a loss must go to have fallen to speak of."""
+
 
 @dataclass(frozen=True)
 class Began:
@@ -56,20 +59,24 @@ def left_the_band(step: Steps, loss: Values, at: int) -> Began:
 
 
 def came_to_rest(step: Steps, loss: Values, sound: Values, gain: float) -> Began:
-    """Between the step at which the loss reached the level it ends at and that at which it parts.
+    """From the first sign that a run goes another way than its control to where nothing is left.
 
-    Which of the two comes first depends on whether its control rests there for a while too. What
-    still falls at the end came to no rest: it was too slow from its first step.
+    It begins where the loss first parts from that of the control or first reaches the level it ends
+    at, whichever is sooner; it has begun for certain where it does not come near the control again
+    and has reached that level. What never fell to speak of, or still falls at the end and so was
+    too slow, did so from its first step.
     """
     n = min(len(loss), len(sound))
     width = max(9, n // 40)
     calm = smooth(loss, width)
-    apart = calm[:n] - smooth(sound[:n], width) > 0.05 * gain
+    apart = np.abs(calm[:n] - smooth(sound[:n], width)) > 0.05 * gain
     close = np.flatnonzero(~apart)
     parted = min(int(close[-1]) + 1 if len(close) else 0, n - 1)
-    rest = reached(loss)
-    both = (0 if rest > TOO_SLOW * len(loss) else rest), parted
-    return Began(int(step[min(both)]), int(step[max(both)]))
+    left, rest = int(np.argmax(apart)), reached(loss)
+    slow = rest > TOO_SLOW * len(loss)
+    never = float(np.median(loss[:3])) - tail(loss) < NEVER * gain
+    first = 0 if slow or never else min(left, rest, parted)
+    return Began(int(step[first]), int(step[max(parted, 0 if slow else rest)]))
 
 
 def reached(loss: Values) -> int:
