@@ -50,6 +50,11 @@ class EpisodeKind(StrEnum):
     RETURN_COLLAPSE = "return_collapse"  # of a policy
     DISCRIMINATOR_WON = "discriminator_won"  # the game of two networks is over
 
+    @property
+    def noun(self) -> str:
+        """What happened, in a sentence: ``loss spike``, ``non-finite value``."""
+        return self.value.replace("_", " ").replace("non finite", "non-finite value")
+
 
 @dataclass(frozen=True)
 class Episode:

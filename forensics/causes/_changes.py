@@ -9,8 +9,8 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._looks_loss_shape import drifted
 from forensics.causes._lr_ranges import OptimizerKind, documented_range, optimizer_kind
-from forensics.causes._wording import at_step, number
 from forensics.findings import Change
+from forensics.phrasing import at_step, number
 from forensics.run import Axis
 from forensics.signals import Signal
 

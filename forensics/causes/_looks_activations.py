@@ -7,7 +7,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes._base import Seen
 from forensics.causes._facts import Points, break_onset, points
-from forensics.causes._wording import number, times
+from forensics.phrasing import number, times
 from forensics.signals import Signal
 
 

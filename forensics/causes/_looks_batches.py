@@ -6,8 +6,8 @@ from forensics.batch_facts import BatchAudit, BatchFinding, BatchSurvey, Oddity
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
-from forensics.causes._wording import count, listing, percent
 from forensics.findings import Outcome
+from forensics.phrasing import count, listing, percent
 
 SOURCE = "batches"
 DAMAGE = (

@@ -8,9 +8,9 @@ from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_loss_shape import drifted
 from forensics.causes._looks_non_finite import warnings_before
 from forensics.causes._looks_outcome import BROKE
-from forensics.causes._wording import at_step, number, times
 from forensics.findings import Outcome
 from forensics.medians import MAD_TO_SD, median
+from forensics.phrasing import at_step, number, times
 from forensics.signals import Signal
 
 LONGEST_LEAD = 8

@@ -4,8 +4,8 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._looks_outcome import BROKE
-from forensics.causes._wording import number, percent, times
 from forensics.findings import EpisodeKind
+from forensics.phrasing import number, percent, times
 
 UNKNOWN = "Needs the clipping threshold (the configuration does not name one)."
 

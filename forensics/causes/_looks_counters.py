@@ -7,9 +7,9 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import at_step, number
 from forensics.checkpoint_doubts import counted, lost_steps, start_near
 from forensics.checkpoint_facts import CheckpointFacts
+from forensics.phrasing import at_step, number
 from forensics.signals import Signal
 
 

@@ -5,9 +5,9 @@ import re
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import at_step, count, number, percent, stretch
 from forensics.checkpoint_doubts import FEWEST, new_outlier
 from forensics.checkpoint_facts import CheckpointFacts, WeightFacts
+from forensics.phrasing import at_step, count, number, percent, stretch
 
 _VARIANCE = re.compile(r"(?:running|moving)_var(?:iance)?$")
 _STATISTIC = re.compile(r"(?:running|moving)_(?:mean|var|variance)$")

@@ -8,9 +8,9 @@ from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_non_finite import isolated_non_finite
-from forensics.causes._wording import at_step, count, listing, number, times
 from forensics.findings import Episode, EpisodeKind
 from forensics.medians import median
+from forensics.phrasing import at_step, count, listing, number, times
 from forensics.signals import Signal
 
 _POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")

@@ -8,8 +8,8 @@ from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
 from forensics.causes._looks_moments import MOMENTS
-from forensics.causes._wording import number
 from forensics.checkpoint_facts import CheckpointFacts, MomentFacts
+from forensics.phrasing import number
 
 _TABLE = re.compile(r"(?:embed|position_enc|(?:^|[._])(?:wte|wpe|emb|lookup)(?:[._]|$))", re.I)
 

@@ -4,7 +4,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_text import says
-from forensics.causes._wording import number
+from forensics.phrasing import number
 from forensics.run import TextKind
 from forensics.signals import Signal
 

@@ -5,9 +5,9 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, number, times
 from forensics.findings import Episode, EpisodeKind
 from forensics.medians import median
+from forensics.phrasing import at_step, number, times
 from forensics.signals import Signal
 
 NOT_LOGGED = "Needs the gradient norm before clipping, logged every step."

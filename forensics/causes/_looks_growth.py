@@ -11,8 +11,8 @@ from math import sqrt
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import number, times
 from forensics.checkpoint_facts import CheckpointFacts, WeightFacts
+from forensics.phrasing import number, times
 
 EARLIER = "Needs the weights of two checkpoints from before the onset."
 _QUERY_KEY = re.compile(

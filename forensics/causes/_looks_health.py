@@ -5,9 +5,9 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, event, number
 from forensics.findings import EpisodeKind, Outcome, Severity
 from forensics.medians import median, row_medians
+from forensics.phrasing import at_step, number
 from forensics.quantities import JUDGED, named
 from forensics.signals import Signal
 
@@ -18,7 +18,7 @@ def nothing_failed(case: Case) -> Seen:
         return Seen(None, "Needs enough logged points to tell how the run ended.")
     failed = [e for e in case.episodes if e.severity is Severity.FAILURE]
     if failed:
-        name = event(failed[0].kind)
+        name = failed[0].kind.noun
         return Seen(
             False,
             f"A {name} at {at_step(failed[0].onset_step)} counts as a failure.",

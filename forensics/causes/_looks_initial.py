@@ -9,8 +9,8 @@ from forensics.causes import _checkpoints as saved
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._lr_ranges import OptimizerKind, optimizer_kind
-from forensics.causes._wording import count, number
 from forensics.checkpoint_facts import CheckpointFacts, WeightFacts
+from forensics.phrasing import count, number
 from forensics.signals import Signal
 
 NEEDED = "Needs the weights of an early checkpoint (scan it)."

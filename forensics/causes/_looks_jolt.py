@@ -3,8 +3,8 @@
 from forensics.case import Case
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_clipping import clipping_loose, clipping_off
-from forensics.causes._wording import at_step, number, times
 from forensics.findings import EpisodeKind, Outcome
+from forensics.phrasing import at_step, number, times
 
 
 def jolted_to_rest(case: Case, ratio: float = 10.0, share: float = 0.1) -> Seen:

@@ -3,8 +3,8 @@
 from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
-from forensics.causes._wording import percent
 from forensics.checkpoint_facts import UpdateFit
+from forensics.phrasing import percent
 
 FEWEST = 4
 """Tensors, of which most must have moved as Adam says before one is blamed for not doing so."""

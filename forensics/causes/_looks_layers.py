@@ -6,7 +6,7 @@ import numpy as np
 
 from forensics.case import Case
 from forensics.causes._base import Seen
-from forensics.causes._wording import number
+from forensics.phrasing import number
 from forensics.signals import Signal
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import EpisodeKind
+from forensics.phrasing import at_step, count, number, percent
 from forensics.quantities import named
 from forensics.signals import Signal
 

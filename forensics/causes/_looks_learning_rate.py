@@ -13,7 +13,7 @@ from forensics.causes._lr_ranges import (
     documented_range,
     optimizer_kind,
 )
-from forensics.causes._wording import at_step, number, percent, times
+from forensics.phrasing import at_step, number, percent, times
 from forensics.signals import Signal
 
 NOT_KNOWN = "Needs the learning rate, logged or configured."

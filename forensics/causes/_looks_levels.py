@@ -8,10 +8,10 @@ that a guess costs 20 nats.
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, number, percent
 from forensics.detectors._language import is_language_model
 from forensics.findings import Outcome
 from forensics.medians import median
+from forensics.phrasing import at_step, number, percent
 from forensics.signals import Signal
 
 LARGEST_GUESS, SMALLEST_GUESS = 12.5, 9.0

@@ -6,9 +6,9 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._looks_validation import validation_falls_smoothly
-from forensics.causes._wording import at_step, count, event, number, percent
 from forensics.findings import Ending, EpisodeKind, Outcome
 from forensics.medians import median
+from forensics.phrasing import at_step, count, number, percent
 from forensics.run import Values
 from forensics.signals import Signal, names_distance
 
@@ -126,7 +126,7 @@ def lasting_damage(case: Case) -> Seen:
         if e.ending in (Ending.PERSISTED, Ending.DIVERGED)
     ]
     if lasting:
-        name = event(lasting[0].kind)
+        name = lasting[0].kind.noun
         return Seen(
             True,
             f"The {name} from {at_step(lasting[0].onset_step)} lasts to the end of the log.",

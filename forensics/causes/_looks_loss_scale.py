@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_precision import half_precision, steps_skipped
-from forensics.causes._wording import at_step, number
+from forensics.phrasing import at_step, number
 from forensics.signals import Signal
 
 

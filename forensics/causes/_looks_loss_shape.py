@@ -6,9 +6,9 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._looks_model import batchnorm_used
-from forensics.causes._wording import at_step, count, listing, number, percent, times
 from forensics.findings import Ending, EpisodeKind, Outcome
 from forensics.medians import MAD_TO_SD, median
+from forensics.phrasing import at_step, count, listing, number, percent, times
 from forensics.signals import Signal
 
 

@@ -6,9 +6,9 @@ from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes._base import Seen
 from forensics.causes._looks_counters import optimizer_counter_restarted
-from forensics.causes._wording import count, number, percent
 from forensics.checkpoint_doubts import fallen, impossible_moments
 from forensics.checkpoint_facts import CheckpointFacts
+from forensics.phrasing import count, number, percent
 
 MOMENTS = "Needs Adam's moments in a checkpoint (scan it)."
 TWO = "Needs Adam's second moment in two neighbouring checkpoints (scan them)."

@@ -5,8 +5,8 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, count, event, listing, times
 from forensics.findings import EpisodeKind, Outcome
+from forensics.phrasing import at_step, count, listing, times
 from forensics.quantities import named
 from forensics.run import TextKind
 from forensics.signals import Signal
@@ -52,7 +52,7 @@ def warnings_before(case: Case, onset: int, window: int = 50) -> str:
         EpisodeKind.LOSS_SCALE_COLLAPSE,
     ):
         if reach <= episode.onset_step < onset:
-            name = event(episode.kind)
+            name = episode.kind.noun
             return f"a {name} began at {at_step(episode.onset_step)}"
     for signal, allowed in ((Signal.TRAIN_LOSS, 1.5), (Signal.GRAD_NORM, 4.0)):
         found = facts.before(case, signal, onset, 8)

@@ -4,8 +4,8 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import DECISIVE, NOT_APPLICABLE, STRONG, Clue, Look, Seen
 from forensics.causes._looks_levels import level_of_no_healthy_run
-from forensics.causes._wording import at_step, event, stretch
 from forensics.findings import Episode, EpisodeKind, Outcome, Severity
+from forensics.phrasing import at_step, stretch
 from forensics.quantities import named
 from forensics.signals import Signal
 
@@ -86,7 +86,7 @@ def from_the_start(case: Case) -> Seen:
         first = states[0]
         return Seen(
             True,
-            f"The {event(first.kind)} is there from the first logged points "
+            f"The {first.kind.noun} is there from the first logged points "
             f"({at_step(first.onset_step)}).",
             (first.onset_step,),
         )

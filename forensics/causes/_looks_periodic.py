@@ -5,8 +5,8 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.causes._wording import count, number, unit
 from forensics.medians import MAD_TO_SD, deviation
+from forensics.phrasing import count, number, unit
 from forensics.run import Values
 from forensics.signals import Signal
 

@@ -8,8 +8,8 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_model import named_after
-from forensics.causes._wording import at_step, count, number, percent
 from forensics.findings import EpisodeKind, Severity
+from forensics.phrasing import at_step, count, number, percent
 from forensics.run import TextKind
 from forensics.signals import Signal
 

@@ -21,8 +21,8 @@ from forensics.causes._replayed import (
     tried,
     worse_than_untrained,
 )
-from forensics.causes._wording import at_step, number
 from forensics.findings import Outcome
+from forensics.phrasing import at_step, number
 from forensics.replay_facts import Phase, Role, Variant
 
 

@@ -13,7 +13,7 @@ from forensics.causes._replayed import (
     told,
     tried,
 )
-from forensics.causes._wording import number, percent
+from forensics.phrasing import number, percent
 from forensics.replay_facts import Counterfactual, Variant
 
 LOWER = (Variant.RATE_THIRD, Variant.RATE_TENTH)

@@ -3,7 +3,7 @@
 from forensics.case import Case
 from forensics.causes._base import Seen
 from forensics.causes._replayed import NO_ANSWER, NO_REPLAY, meeting_the_log, told
-from forensics.causes._wording import number, times
+from forensics.phrasing import number, times
 from forensics.replay_facts import Variant
 
 NEAR = 0.1

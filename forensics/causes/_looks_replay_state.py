@@ -14,7 +14,7 @@ from forensics.causes._replayed import (
     told,
     tried,
 )
-from forensics.causes._wording import at_step, number, percent
+from forensics.phrasing import at_step, number, percent
 from forensics.replay_facts import Variant
 
 STALE = 2.3

@@ -6,9 +6,9 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_loss_shape import plateau_level
-from forensics.causes._wording import at_step, number, percent
 from forensics.findings import Outcome
 from forensics.medians import MAD_TO_SD, median
+from forensics.phrasing import at_step, number, percent
 from forensics.signals import Signal
 
 

@@ -7,8 +7,8 @@ from forensics.causes import _facts as facts
 from forensics.causes import _resumes as resumes
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_text import quote
-from forensics.causes._wording import at_step, number, stretch, times
 from forensics.findings import Ending
+from forensics.phrasing import at_step, number, stretch, times
 from forensics.run import TextKind
 from forensics.signals import Signal
 

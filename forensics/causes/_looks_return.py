@@ -2,8 +2,8 @@
 
 from forensics.case import Case
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
-from forensics.causes._wording import number
 from forensics.detectors._returns import course_of
+from forensics.phrasing import number
 
 
 def return_rose(case: Case) -> Seen:

@@ -8,7 +8,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes import _resumes as resumes
 from forensics.causes._base import Seen
-from forensics.causes._wording import at_step, number, percent, times
+from forensics.phrasing import at_step, number, percent, times
 from forensics.quantities import named
 from forensics.signals import Signal
 from forensics.timeline import Track

@@ -6,8 +6,8 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_outcome import BROKE
-from forensics.causes._wording import at_step, number, percent
 from forensics.findings import EpisodeKind, Outcome
+from forensics.phrasing import at_step, number, percent
 from forensics.signals import Signal
 
 

@@ -5,7 +5,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Look, Seen
 from forensics.causes._looks_model import parameter_count, setting
 from forensics.causes._lr_ranges import OptimizerKind, optimizer_kind
-from forensics.causes._wording import count, number
+from forensics.phrasing import count, number
 
 
 def adaptive_optimizer(case: Case) -> Seen:

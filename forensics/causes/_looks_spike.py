@@ -7,8 +7,8 @@ from forensics.causes import _epochs as epochs
 from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
 from forensics.causes._base import NOT_APPLICABLE, Seen
-from forensics.causes._wording import at_step, count, listing, number, percent, stretch, times
 from forensics.findings import Ending
+from forensics.phrasing import at_step, count, listing, number, percent, stretch, times
 from forensics.quantities import named
 from forensics.signals import Signal
 

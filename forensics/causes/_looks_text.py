@@ -5,6 +5,8 @@ from forensics.causes._base import Look, Seen
 from forensics.run import TextEvidence, TextKind
 
 LONGEST = 160
+_OUTPUTS = ("training log", "Kaldi log")
+"""Formats of what a process printed: read, even where no line of it proves anything."""
 _NAMES = {
     TextKind.DEVICE_ASSERT: "a device-side assertion",
     TextKind.LABEL_OUT_OF_RANGE: "a label out of range",
@@ -32,7 +34,7 @@ def says(*kinds: TextKind) -> Look:
         what = " or ".join(_NAMES.get(k, k.value.replace("_", " ")) for k in kinds)
         if found:
             return Seen(True, quote(found[0]), _steps(found), "text")
-        if not case.run.text:
+        if not (case.run.text or any(f.format in _OUTPUTS for f in case.run.files)):
             return Seen(None, f"Needs the output of the process: it would name {what}.", (), "text")
         return Seen(False, f"No line of the output names {what}.", (), "text")
 

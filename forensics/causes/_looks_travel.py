@@ -8,7 +8,7 @@ from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
 from forensics.causes._looks_told import decay_unseen
 from forensics.causes._lr_ranges import OptimizerKind, documented_range, optimizer_kind
-from forensics.causes._wording import number, percent, stretch
+from forensics.phrasing import number, percent, stretch
 from forensics.signals import Signal
 
 FROM_SCRATCH, FINE_TUNED = 1e-2, 1e-4

@@ -5,7 +5,7 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.causes._wording import number, percent
+from forensics.phrasing import number, percent
 from forensics.signals import Signal
 
 

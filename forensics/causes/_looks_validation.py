@@ -8,8 +8,8 @@ import numpy as np
 from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import Look, Seen
-from forensics.causes._wording import at_step, number, percent
 from forensics.findings import EpisodeKind, Outcome
+from forensics.phrasing import at_step, number, percent
 from forensics.signals import Signal
 
 NO_VALIDATION = "Needs the validation loss."

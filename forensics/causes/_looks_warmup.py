@@ -4,7 +4,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_schedule import rise_onset
-from forensics.causes._wording import at_step, number
+from forensics.phrasing import at_step, number
 
 
 def onset_around_warmup_end(case: Case, least: int = 10) -> Seen:

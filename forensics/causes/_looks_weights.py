@@ -4,8 +4,8 @@ from forensics.case import Case
 from forensics.causes import _checkpoints as saved
 from forensics.causes import _facts as facts
 from forensics.causes._base import Seen
-from forensics.causes._wording import number, percent, stretch
 from forensics.checkpoint_facts import CheckpointFacts, CheckpointPair, WeightChange
+from forensics.phrasing import number, percent, stretch
 from forensics.run import Axis
 
 TWO = "Needs the weights of two checkpoints (scan them)."

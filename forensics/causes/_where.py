@@ -2,7 +2,7 @@
 
 from forensics.case import Case
 from forensics.causes import _spikes as spikes
-from forensics.causes._wording import at_step, between, listing, the_batch, unit
+from forensics.phrasing import at_step, between, listing, the_batch, unit
 from forensics.run import Axis
 
 

@@ -47,8 +47,8 @@ from forensics.causes._looks_replay_data import batch_bad_everywhere, damaged_ba
 from forensics.causes._looks_resume import soon_after_resume
 from forensics.causes._spikes import main_spike, suspect_steps
 from forensics.causes._where import batch_words
-from forensics.causes._wording import at_step
 from forensics.findings import Outcome
+from forensics.phrasing import at_step
 
 OTHER_FAULTS = (
     Oddity.NON_FINITE_INPUT,

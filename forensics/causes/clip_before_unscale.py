@@ -42,8 +42,8 @@ from forensics.causes._looks_precision import (
     ready_made_trainer,
 )
 from forensics.causes._looks_rest import still_falls
-from forensics.causes._wording import number
 from forensics.findings import Outcome
+from forensics.phrasing import number
 
 
 def _verify(case: Case) -> str:

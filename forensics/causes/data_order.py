@@ -42,8 +42,8 @@ from forensics.causes._looks_periodic import jumps_in_step
 from forensics.causes._looks_spike import gradient_built_up, recurs_each_epoch
 from forensics.causes._resumes import resume_step
 from forensics.causes._where import onset_words
-from forensics.causes._wording import at_step
 from forensics.findings import Change, Outcome
+from forensics.phrasing import at_step
 
 
 def _verify(case: Case) -> str:

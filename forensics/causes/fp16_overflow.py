@@ -56,8 +56,8 @@ from forensics.causes._looks_precision import (
     wide_precision,
 )
 from forensics.causes._looks_replay_precision import finite_in_float32
-from forensics.causes._wording import the_batch
 from forensics.findings import Change, Outcome
+from forensics.phrasing import the_batch
 
 
 def _verify(case: Case) -> str:

@@ -37,8 +37,8 @@ from forensics.causes._looks_learning_rate import lr_far_above_range
 from forensics.causes._looks_model import reads_tokens
 from forensics.causes._looks_outcome import broke_early, explains, from_the_start
 from forensics.causes._looks_precision import norm_like_scale
-from forensics.causes._wording import number
 from forensics.findings import Outcome
+from forensics.phrasing import number
 
 
 def _verify(case: Case) -> str:

@@ -49,8 +49,8 @@ from forensics.causes._looks_told import decay_unseen
 from forensics.causes._looks_travel import hardly_moved, rate_far_below_range, reach_short
 from forensics.causes._looks_updates import updates_small, weights_frozen
 from forensics.causes._lr_ranges import documented_range
-from forensics.causes._wording import number
 from forensics.findings import Change, Outcome
+from forensics.phrasing import number
 
 
 def _verify(case: Case) -> str:

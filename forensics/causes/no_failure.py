@@ -48,8 +48,8 @@ from forensics.causes._looks_schedule import schedule_anew
 from forensics.causes._looks_spike import from_the_depths, tall_later
 from forensics.causes._looks_text import says
 from forensics.causes._looks_validation import validation_falls_smoothly
-from forensics.causes._wording import stretch
 from forensics.findings import Outcome
+from forensics.phrasing import stretch
 from forensics.run import TextKind
 
 _FAILURES = tuple(o for o in Outcome if o.is_failure)

@@ -27,8 +27,8 @@ from forensics.causes import _looks_validation as validation
 from forensics.causes._base import DECISIVE, MODERATE, STRONG, WEAK, Cause, Clue, Family
 from forensics.causes._looks_damage import statistics_lag
 from forensics.causes._looks_outcome import explains
-from forensics.causes._wording import at_step
 from forensics.findings import Change, EpisodeKind, Outcome
+from forensics.phrasing import at_step
 
 
 def _best_step(case: Case) -> int | None:

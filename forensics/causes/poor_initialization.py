@@ -56,8 +56,8 @@ from forensics.causes._looks_outcome import BROKE, broke_early, explains, from_t
 from forensics.causes._looks_schedule import lowered_in_vain
 from forensics.causes._looks_settings import epsilon_large
 from forensics.causes._looks_travel import reach_short
-from forensics.causes._wording import number
 from forensics.findings import Outcome
+from forensics.phrasing import number
 
 
 def _verify(case: Case) -> str:

@@ -39,8 +39,8 @@ from forensics.causes._looks_replay_state import lost_state_brings_it
 from forensics.causes._looks_spike import gradient_built_up
 from forensics.causes._looks_text import says
 from forensics.causes._resumes import resume_step
-from forensics.causes._wording import at_step
 from forensics.findings import Outcome
+from forensics.phrasing import at_step
 from forensics.run import TextKind
 
 

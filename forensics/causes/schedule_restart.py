@@ -33,8 +33,8 @@ from forensics.causes._looks_outcome import explains
 from forensics.causes._looks_schedule import schedule_anew
 from forensics.causes._looks_text import says
 from forensics.causes._resumes import rate_around, resume_step
-from forensics.causes._wording import at_step, number
 from forensics.findings import Change, Outcome
+from forensics.phrasing import at_step, number
 from forensics.run import TextKind
 
 

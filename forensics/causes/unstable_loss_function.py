@@ -58,8 +58,8 @@ from forensics.causes._looks_precision import (
 from forensics.causes._looks_replay_precision import unstable_operation
 from forensics.causes._looks_text import says
 from forensics.causes._looks_told import singular_loss
-from forensics.causes._wording import the_batch
 from forensics.findings import Outcome
+from forensics.phrasing import the_batch
 from forensics.run import TextKind
 
 

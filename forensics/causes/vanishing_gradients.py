@@ -60,8 +60,8 @@ from forensics.causes._looks_rest import rests_above_guess
 from forensics.causes._looks_settings import epsilon_large
 from forensics.causes._looks_travel import reach_short
 from forensics.causes._looks_weights import first_layers_still
-from forensics.causes._wording import count
 from forensics.findings import Outcome
+from forensics.phrasing import count
 
 
 def _verify(case: Case) -> str:

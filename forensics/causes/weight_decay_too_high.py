@@ -40,8 +40,8 @@ from forensics.causes._looks_replay_rate import no_decay_removes
 from forensics.causes._looks_settings import weight_decay_extreme, weight_decay_high
 from forensics.causes._looks_updates import weights_shrink
 from forensics.causes._looks_weights import weights_shrank
-from forensics.causes._wording import number
 from forensics.findings import Change, Outcome
+from forensics.phrasing import number
 
 USUAL_DECAY = 0.1
 

@@ -40,8 +40,8 @@ from forensics.causes._looks_first_loss import (
 from forensics.causes._looks_model import pretrained
 from forensics.causes._looks_outcome import early, explains, from_the_start
 from forensics.causes._looks_text import says
-from forensics.causes._wording import number
 from forensics.findings import Outcome
+from forensics.phrasing import number
 from forensics.run import TextKind
 
 

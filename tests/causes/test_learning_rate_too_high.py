@@ -3,9 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forensics.causes._wording import number
 from forensics.causes.learning_rate_too_high import CAUSE
 from forensics.findings import Ending, EpisodeKind
+from forensics.phrasing import number
 from forensics.run import Config
 from tests.causes.cases import healthy_case, make_episode
 from tests.causes.failures import (

@@ -1,10 +1,11 @@
 import pytest
 
-from forensics.causes._wording import (
+from forensics.findings import EpisodeKind
+from forensics.phrasing import (
     at_step,
     between,
     count,
-    event,
+    counted_in,
     listing,
     number,
     percent,
@@ -12,8 +13,6 @@ from forensics.causes._wording import (
     the_batch,
     times,
 )
-from forensics.findings import EpisodeKind
-from forensics.phrasing import counted_in
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_words_in_the_plural() -> None:
 
 
 def test_what_happened_is_a_noun() -> None:
-    assert [event(k) for k in (EpisodeKind.NON_FINITE, EpisodeKind.LOSS_SPIKE)] == [
+    assert [k.noun for k in (EpisodeKind.NON_FINITE, EpisodeKind.LOSS_SPIKE)] == [
         "non-finite value",
         "loss spike",
     ]
