@@ -62,7 +62,7 @@ _TRAIN = (
 )
 _EVAL = r"(?:eval|val|valid|validation|test|dev|validation_metrics|evaluation)"
 _LOSS = (
-    r"(?:loss|total_loss|lm_loss|ce_loss|crossentropyloss|cross_entropy(?:_loss)?|xent|nll(?:_loss)?|"
+    r"(?:loss|total_loss|lm_loss|ce_loss|cross_?entropy(?:_?loss)?|xent|nll(?:_loss)?|"
     r"ctc_loss|mse(?:_loss)?|mean_squared_error|l1_loss|mae_loss|bce(?:_loss)?|kl_loss|objective|cost|pretrain_loss|"
     r"sft_loss|lossf)"
 )
@@ -76,6 +76,13 @@ _DISTANCE = (
     r"root_mean_squared?_error|mean_squared_logarithmic_error)"
 )
 """How far predictions lie from what they should be: where nothing else is, the loss itself."""
+_MEAN = r"(?:(?:global_|running_|window_|moving_)?(?:avg|mean|average)|smooth(?:ed)?|ema)"
+_SCORE = (
+    r"(?:\w*acc(?:uracy)?|top|\w*f\d?(?:_?score)?|\w*score|m?ap|m?iou|dice|(?:\w*_)?au(?:c|roc|prc)|bleu|rouge\w*|"
+    r"meteor|em|exact_?match|mcc|\w*corr\w*|pearson\w*|spearman\w*|r2|psnr|ssim|kappa|n?dcg|mrr|hits?|precision|"
+    r"recall|similarity|pass|win_rate)"
+)
+"""What is the better the higher it is."""
 _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (
         r".*_vs_(?:samples|tokens|steps|gradient_steps)|hp_metric|total_flos|.*runtime|eta(?:_seconds)?|wall|gb_free|"
@@ -114,11 +121,11 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (
         r"(?:.*/)?(?:total_|global_|raw_|pre_clip_|preclip_|mean_)?(?:grad(?:ient)?s?_?(?:2_0_|l2_)?norm|gnorm|norm_grad)"
         r"(?:_(?:total|pre_?clip|global|before_clip|unclipped|l2|2_0_total))?|grad_2_0_norm_total|gradnorm|"
-        r"(?:.*/)?l2_grad|norm|gn",
+        r"(?:.*/)?l2_grad|l2_norm/grad/global|norm|gn",
         Signal.GRAD_NORM,
     ),
     (
-        r"(?:grad(?:ient)?s?(?:_\d+_\d+)?(?:_norm)?|grad_norms?|layer_grad.*)/.+|.*grad_norm.*/.+|"
+        r"(?:grad(?:ient)?s?(?:_\d+_\d+)?(?:_norm)?|grad_norms?|layer_grad.*|l2_norm/grad)/.+|.*grad_norm.*/.+|"
         r".*/grad_norm/.+|.*grad(?:ient)?_?norm_.+",
         Signal.GRAD_NORM_PARAM,
     ),
@@ -136,7 +143,8 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (
         r"(?:.*/)?(?:lr|learning_rate|lrate|learningrate|current_learning_rate|epoch_learning_rate)"
         r"(?:[_/]?(?:pg|group_?|param_group_?)?\d+|_\(group_\d+\)|/(?:pg)?\w+|_group\d+)?|"
-        r"lr_\w+(?:/pg\d+)?|train_lr|optim/lr.*|x/lr\d+|optim/learning_rate.*",
+        r"lr_(?!.*(?:momentum|weight_decay))\w+(?:/(?:pg|(?:param_)?group_?)\d+)?|optim\d+_lr\d+|train_lr|optim/lr.*|"
+        r"x/lr\d+|optim/learning_rate.*",
         Signal.LR,
     ),
     (
@@ -171,7 +179,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.RL,
     ),
     (  # the extremes of a loss, over ranks or so far, are not the loss
-        r"(?:.*/)?(?:global_)?(?:max|min|best|lowest|highest)_(?:(?:train|val(?:id)?|validation|eval|test|avg|mean)_)*loss|"
+        rf"(?:.*/)?(?:{_EVAL}_)?(?:global_)?(?:max|min|best|lowest|highest)_(?:(?:train|val(?:id)?|validation|eval|test|avg|mean)_)*loss|"
         r"(?:.*/)?(?:(?:train|val(?:id)?|eval|test)_)?loss_(?:max|min|best|std)",
         Signal.OTHER,
     ),
@@ -187,7 +195,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.EVAL_ERROR,
     ),
     (
-        rf"(?:avg_|average_|mean_)?{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg))?(?:/dataloader_idx_\d+)?|"
+        rf"(?:avg_|average_|mean_)?{_EVAL}(?:/|_|:)?(?:samples/)?(?:(?:step|epoch)[/_])?{_LOSS}(?:_(?:epoch|step|mean|avg)|/{_MEAN})?(?:/dataloader_idx_\d+)?|"
         rf"{_EVAL}(?:/|_).+(?:/|_){_LOSS}(?:/dataloader_idx_\d+)?|{_LOSS}[_/]{_EVAL}|lm_loss_value|(?:lm_loss_validation/)?lm_loss_validation|evaluation_loss_vs_iterations|tel|"
         rf"epoch_val_loss|train/samples/eval_loss|{_TRAIN}/{_EVAL}_{_LOSS}",
         Signal.EVAL_LOSS,
@@ -195,7 +203,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (r"metrics/(?:precision|recall)(?:\(\w\))?", Signal.OTHER),  # of a detector, at one threshold
     (r"(?:ema_)?pseudo_dice(?:/\d+)?", Signal.EVAL_ACCURACY),
     (
-        r"metrics/(?!.*loss).+|pixacc|miou|coco/.*|bbox/.*|segm/.*|fitness|hellaswag.*",
+        rf"metrics/(?!.*loss)(?:.*[^a-z])?{_SCORE}(?:[^a-z].*)?|pixacc|miou|coco/.*|bbox/.*|segm/.*|fitness|hellaswag.*",
         Signal.EVAL_ACCURACY,
     ),
     # training quantities
@@ -212,7 +220,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     ),
     (
         rf"{_TRAIN}[/_]{_LOSS}_epoch|epoch_{_LOSS}|{_LOSS}_epoch|epoch_{_TRAIN}_loss|avg_epoch_loss|"
-        rf"(?:avg_|average_|mean_)?(?:{_TRAIN}[/_])?{_LOSS}_\((?:avg|run_mean|epoch_mean)\)",
+        rf"(?:avg_|average_|mean_)?(?:{_TRAIN}[/_])?{_LOSS}(?:_\((?:avg|run_mean|epoch_mean)\)|/{_MEAN})",
         Signal.TRAIN_LOSS_EPOCH,
     ),
     (
@@ -222,7 +230,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
         Signal.TRAIN_LOSS,
     ),
     (
-        rf".*loss.*|(?:{_TRAIN}[/_])?(?:\w+_nll|kl_?div(?:ergence)?|kld|kl_term)",
+        rf".*loss.*|train(?:/\w+)+[/_]{_LOSS}(?:/{_MEAN})?|(?:{_TRAIN}[/_])?(?:\w+_nll|kl_?div(?:ergence)?|kld|kl_term)",
         Signal.LOSS_COMPONENT,
     ),
     (rf"(?:{_TRAIN}[/_]|(?:avg|average|mean)_)?{_OBJECTIVE}", Signal.LOSS_COMPONENT),
@@ -239,11 +247,24 @@ def _compiled() -> tuple[tuple[re.Pattern[str], Signal], ...]:
 @lru_cache(maxsize=8192)
 def classify(tag: str) -> Signal:
     """Map a raw tag to the quantity it most likely is, by its name alone."""
-    name = without_unit(normalise(tag))
+    name = _plain_metric(without_unit(normalise(tag)))
     for pattern, signal in _compiled():
         if pattern.fullmatch(name):
             return signal
     return Signal.OTHER
+
+
+_OF_A_PART = re.compile(rf"metrics?/(?=(?:train(?:ing)?|{_EVAL})[/_])")
+_CLASS_NAME = re.compile(
+    r"(?:language|masked|multiclass|multilabel|binary|incontextlearning(?:lm|qa)?)"
+    r"(?=(?:crossentropy|perplexity|accuracy|f1score|auroc|precision|recall)$)"
+)
+
+
+def _plain_metric(name: str) -> str:
+    """``metrics/eval/languagecrossentropy`` -> ``eval/crossentropy``: classes of torchmetrics."""
+    head, slash, last = _OF_A_PART.sub("", name).rpartition("/")
+    return f"{head}{slash}{_CLASS_NAME.sub('', last)}"
 
 
 _SI = r"[kmgtnuµ]?(?:wh?|v|a|ev|hz|pa|j|g|l|mol|bar|px|m|s|b)"
@@ -291,7 +312,7 @@ def names_objective(tag: str) -> bool:
 
 
 _METRIC = re.compile(
-    r"(?:.*[^a-z])?(?:[lm]ae|l1|mse|mean_squared_error|bce|ce|kl|nll|ctc|xent|cross_?entropy(?:loss)?|"
+    r"(?:.*[^a-z])?(?:[lm]ae|l1|mse|mean_squared_error|bce|ce|kl|nll|ctc|xent|\w*cross_?entropy(?:loss)?|"
     rf"reconstruction|recon|{_DISTANCE})(?:_loss)?(?:[^a-z].*)?"
 )
 
@@ -302,6 +323,15 @@ def names_measure(tag: str) -> bool:
     Where the plain loss is logged beside it, it is a metric or a part of that loss.
     """
     return _METRIC.fullmatch(normalise(tag)) is not None
+
+
+_MEAN_OF = re.compile(rf"(?P<whole>.+?)(?:/{_MEAN}|_\((?:avg|run_mean)\))")
+
+
+def mean_of(tag: str) -> str:
+    """The normalised name whose mean over a window this is: ``loss_cls/avg``; '' for no mean."""
+    found = _MEAN_OF.fullmatch(normalise(tag))
+    return found["whole"] if found else ""
 
 
 def names_distance(tag: str) -> bool:

@@ -10,7 +10,7 @@ from forensics.run import Axis, Run, Series, TextEvidence, TextKind
 from forensics.signals import Signal
 from forensics.timeline._attempts import Resolved, resolve, untouched
 from forensics.timeline._axes import on_common_axis
-from forensics.timeline._choice import fitness, is_rate, stand_in, without_measures
+from forensics.timeline._choice import fitness, is_rate, stand_in, without_means, without_measures
 from forensics.timeline._totals import with_totals
 from forensics.timeline._values import Attempt, Resume, Timeline, Track
 
@@ -20,7 +20,7 @@ MAIN_SIGNALS = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LR
 def build(run: Run) -> Timeline:
     """Resolve a run's series into a timeline; an empty run gives an empty one."""
     series, axis = on_common_axis(run.series)
-    groups = without_measures(with_totals(_by_signal_and_tag(series)))
+    groups = without_means(without_measures(with_totals(_by_signal_and_tag(series))))
     tracks: dict[Signal, Track] = {}
     others: list[Track] = []
     superseded: list[Track] = []

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from forensics.run import Series
-from forensics.signals import Signal, names_distance, names_measure, normalise
+from forensics.signals import Signal, mean_of, names_distance, names_measure, normalise
 from forensics.timeline._values import Track
 
 COVERAGE = 0.5
@@ -33,6 +33,23 @@ def without_measures(groups: Mapping[Signal, Tagged]) -> dict[Signal, Tagged]:
         for tag in [t for t in tagged if names_measure(t)]:
             if any(_is_as_full(parts, tagged[tag]) for parts in plain):
                 kept.setdefault(Signal.LOSS_COMPONENT, {})[tag] = tagged.pop(tag)
+    return kept
+
+
+def without_means(groups: Mapping[Signal, Tagged]) -> dict[Signal, Tagged]:
+    """Series by quantity and tag, with means of what is logged itself as quantities of their own.
+
+    ``loss/avg`` beside ``loss`` is no part of it, and lags behind it; alone it stands for it.
+    """
+    kept = {signal: dict(tagged) for signal, tagged in groups.items()}
+    named = {normalise(tag): parts for tagged in groups.values() for tag, parts in tagged.items()}
+    for signal in (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.LOSS_COMPONENT):
+        for tag, parts in list(kept.get(signal, {}).items()):
+            whole = named.get(mean_of(tag))
+            if whole is not None and _is_as_full(whole, parts):
+                kept.setdefault(Signal.OTHER, {})[tag] = kept[signal].pop(tag)
+        if signal in kept and not kept[signal]:
+            del kept[signal]
     return kept
 
 

@@ -118,3 +118,16 @@ def test_a_metric_beside_the_training_loss_is_still_what_validation_is_measured_
     run = _run(**{"loss": values, "train/ctc_loss": values, "validation/ctc_loss": values})
     assert _tag(run, Signal.TRAIN_LOSS) == "loss"
     assert _tag(run, Signal.EVAL_LOSS) == "validation/ctc_loss"
+
+
+def test_a_mean_beside_its_value_is_neither_the_loss_nor_a_part_of_it() -> None:
+    noisy, mean = [3.0, 1.0, 2.0], [3.0, 2.0, 2.0]
+    run = _run(**{"loss": noisy, "loss/avg": mean, "loss_cls": noisy, "loss_cls/avg": mean})
+    timeline = build(run)
+    assert _tag(run, Signal.TRAIN_LOSS) == "loss"
+    parts = [t.tag for t in timeline.others if t.signal is Signal.LOSS_COMPONENT]
+    assert parts == ["loss_cls"]
+
+
+def test_a_mean_stands_for_a_loss_that_was_not_logged_itself() -> None:
+    assert _tag(_run(**{"loss/avg": [3.0, 2.0, 1.0]}), Signal.TRAIN_LOSS) == "loss/avg"

@@ -46,10 +46,15 @@ _EPOCH = re.compile(
     rf"(?i:{_SKIP}(?:epoch|ep)(?:\s?\((?:train|val|valid|test)\))?{_Q}\s*[:=#]?\s*{_Q}[\[(]?\s*)"
     rf"(?P<n>{_N})(?:\s*(?:/|of)\s*\d+)?{_END}[\])]?"
 )
+_BATCHES = re.compile(
+    rf"(?i:(?<![\w/])(?P<epoch>\d+)epoch:\w+:\d+-(?P<n>\d+)batch(?:es)?{_END})"
+    r"|(?i:^[\s\x1f]*(?P<whole>\d+)epoch (?=results?:))"
+)
+"""ESPnet's ``2epoch:train:21-40batch:`` and ``2epoch results:``."""
 _STEP_NAMES = (
     r"(?P<name>global[_ ]?step/max_steps|(?:trainer/)?global[_ -]?(?:step|iter(?:ation)?|batch_idx)"
-    r"|planned_step|num_updates|updates?|training[_ ]step|train[_ ]step|steps?|iterations?|iters?"
-    r"|itr|minibatch|mini-batch|batch(?:_idx)?|it)"
+    r"|planned_step|(?:train_|valid_)?num_updates|updates?|training[_ ]step|train[_ ]step|steps?"
+    r"|iterations?|iters?|itr|minibatch|mini-batch|batch(?:_idx)?|it)"
 )
 _STEP = re.compile(
     rf"(?i:{_SKIP}{_STEP_NAMES}(?:\s?\((?:train|val|valid|test)\))?{_Q}\s*[:=#]?\s*{_Q}[\[(]?\s*)"
@@ -96,6 +101,13 @@ def _find_epoch(text: str, found: list[Counter]) -> str:
         found.append(Counter(Role.EPOCH, "epoch", desc.span("epoch")))
         found.append(Counter(Role.GLOBAL, "step", desc.span("n")))
         return _hide(text, *desc.span())
+    batches = _BATCHES.search(text)
+    if batches is not None:
+        whole = batches["whole"] is not None
+        found.append(Counter(Role.EPOCH, "epoch", batches.span("whole" if whole else "epoch")))
+        if not whole:
+            found.append(Counter(Role.COUNT, "batch", batches.span("n")))
+        return _hide(text, *batches.span())
     match = _EPOCH.search(text) or _TRAIN_EPOCH.search(text)
     if match is None:
         return text
@@ -130,7 +142,14 @@ def _find_steps(text: str, found: list[Counter]) -> str:
     return text
 
 
-_PLURAL_STEPS = ("num_updates", "updates", "global_step/max_steps", "s")
+_PLURAL_STEPS = (
+    "num_updates",
+    "train_num_updates",
+    "valid_num_updates",
+    "updates",
+    "global_step/max_steps",
+    "s",
+)
 
 
 def _find_bare(text: str, found: list[Counter]) -> str:

@@ -27,7 +27,7 @@ _STANDS_ALONE = frozenset(
 )
 _SWITCH = re.compile(r"\w['\"]?\s?[=:]\s?(?:True|False|None|true|false|null)\b")
 _BEST = re.compile(r"(?i:\bbest\b)")
-_PATH_TAG = re.compile(r"^[A-Za-z]\w*(?:/[\w ().-]+)+$")  # throughput/device/TPS
+_PATH_TAG = re.compile(r"^[A-Za-z][\w-]*(?:/[\w ().-]+)+$")  # throughput/device/TPS
 _EXPLAINED = 0.45  # share of a line's letters that its names must make up, where it has no loss
 _CURRENT = re.compile(r"(?i:current\b)")
 _MODE_WORD = re.compile(r"(?i:^[\s\x1f:*]*(?:(?:train|test|val|eval)\w*[ \t]*:)?)")

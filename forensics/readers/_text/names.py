@@ -6,6 +6,9 @@ from forensics.readers._text.masks import HIDDEN
 from forensics.signals import Signal, classify
 
 _BOUNDARY = re.compile(rf"[|,;\t{{}}<>•\"'{HIDDEN}]|\s{{2,}}|(?:^|\s)[-–*>#]+\s|[.!?]\s|[:=]")
+_PART_OF_LOG = re.compile(r"(?i:^\[(?:train|valid|val|test|eval|dev)\w*\]\s+(?=\w))")
+"""``[train] iter_time=…``: what the names after it belong to is told by the mode."""
+_OF_A_PART = re.compile(r"(?i:^(?:train|eval) (?=\w[\w-]*/\S+$))")
 _TRIM = " \t-–*>#•.()[]/"
 _COPULA = re.compile(r"\s+(?:is|was|of|at|to|in|for|after|@|=)$", re.IGNORECASE)
 _NOT_MEASURED = re.compile(
@@ -33,12 +36,14 @@ def _last_part(body: str) -> str:
             if depth < 0:
                 part = part[position + 1 :]
                 break
-    return part.strip().lstrip(_TRIM).rstrip()
+    return _PART_OF_LOG.sub("", part.strip()).lstrip(_TRIM).rstrip()
 
 
 def strong_name(body: str, tight: bool) -> str:
     """The name before ``:`` or ``=``; ``tight`` where no blank stands around that."""
     name = _last_part(body)
+    inner = _OF_A_PART.sub("", name)
+    name = inner if classify(inner) is classify(name) else name
     words = name.split()
     while len(words) > 1 and words[0][0].isdigit():
         words.pop(0)  # the end of a value nobody named

@@ -9,6 +9,7 @@ from forensics.readers._text.fast import Fast
 from forensics.readers._text.grammar import LONGEST_READ, as_validation, read_line
 from forensics.readers._text.headers import Headers
 from forensics.readers._text.layout import Kind, Reading
+from forensics.readers._text.loss_parts import LossParts
 from forensics.readers._text.masks import strip_prefix
 from forensics.readers._text.overflow import Overflows
 from forensics.readers._text.rows import Store
@@ -41,6 +42,7 @@ class Slow:
     headers: Headers = field(default_factory=Headers)
     table: HeadedTable = field(default_factory=HeadedTable)
     box: Box = field(default_factory=Box)
+    parts: LossParts = field(default_factory=LossParts)
     first_row: int | None = None
     """Place of the first line that logged something besides a bar."""
     in_summary: bool = False
@@ -64,6 +66,10 @@ class Slow:
         if skeleton in self._dull and not self._watches():
             return
         kinds = self.events.feed(text, number, at)
+        parts = self.parts.feed(text, kinds)
+        if parts is not None:
+            self.add_block(parts, at)
+            return
         if self.overflows.feed(text, number, at) or self._below(text) or self._block(text, at):
             return
         reading = read_line(text) if self.headers.in_block else None
@@ -81,7 +87,8 @@ class Slow:
 
     def _watches(self) -> bool:
         """Whether the next line may mean something whatever it looks like."""
-        return self.events.in_traceback or self.headers.in_block or self.in_summary
+        told = self.headers.in_block or self.parts.expected
+        return self.events.in_traceback or told or self.in_summary
 
     def _remember(self, skeleton: str) -> None:
         if len(self._dull) < _MOST_DULL and len(skeleton) < _LONGEST_DULL:
