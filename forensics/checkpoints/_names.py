@@ -22,6 +22,7 @@ _EPOCH = (
     r"(?<![\d.])(\d+)[_-]?epochs?",
     r"^checkpoint_(\d+)_\d+$",
     r"^recovery-(\d+)-\d+$",
+    r"[a-z\d][-_.]e(\d{1,6})$",
 )
 _NUMBERED = (
     r"(?<![a-z])(?:checkpoint|ckpt|chkpt|chk|model|weights|params|state|snapshot|net|opt|optim)"
@@ -142,14 +143,26 @@ _CHECKPOINT_FOLDERS = re.compile(
 )
 
 
+_UNSUFFIXED = re.compile(r"(?:[a-z\d]+[-_])*(?:checkpoint|ckpt|chkpt)[-_]?\d+", re.IGNORECASE)
+"""What flax calls its files."""
+_PART_OF_DATA = re.compile(
+    r"(?:^|[^a-z])(?:train|test|val|valid|processed|graphs?|users?|items?|nodes?|edges?|masks?|"
+    r"targets?|inputs?|outputs?|x|y|chunks?|splits?|tensors?|frames?|scores?)(?:$|[^a-z])"
+)
+
+
 def may_hold_weights(path: str) -> bool:
     """True where a file's suffix and words speak for weights rather than data."""
     folder, _, name = path.rpartition("/")
     bare = stem(name)
+    if _UNSUFFIXED.fullmatch(name):
+        return True
     if not name.lower().endswith(WEIGHTS) or _DATA_WORDS.search(bare):
         return False
     if name.lower().endswith(_WEIGHTS_ONLY) or _MODEL_WORDS.search(bare):
         return True
     if position(name) != Named():
         return True
+    if name.lower().endswith((".pt", ".pth")) and position(name).number is not None:
+        return _PART_OF_DATA.search(bare) is None  # gcn_50.pt
     return _CHECKPOINT_FOLDERS.fullmatch(folder.rpartition("/")[2]) is not None

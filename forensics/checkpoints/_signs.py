@@ -14,6 +14,19 @@ _MAX_SAFETENSORS_HEADER = 100_000_000
 """Cap of the format itself."""
 _READ_HEADER_UP_TO = 8 << 20
 _MAX_JSON = 16 << 20
+_FLAX_HEAD = 1 << 16
+_MAP = re.compile(rb"(?:[\x81-\x8f]|\xde..|\xdf....)[\xa0-\xbf\xd9]", re.DOTALL)
+"""A msgpack map that is not empty, and whose first key is a text."""
+_ARRAY = re.compile(
+    rb"(?:[\xd4-\xd8]|\xc7.|\xc8..|\xc9.{4})[\x01\x03]\x93[\x90-\x9f\xdc]"
+    rb".{0,300}?[\xa4-\xaf](?:b?float|u?int|bool|complex)",
+    re.DOTALL,
+)
+
+
+def is_flax(head: bytes) -> bool:
+    """True for a msgpack map that holds an array as flax writes one."""
+    return _MAP.match(head) is not None and _ARRAY.search(head) is not None
 
 
 def has_weights_magic(path: Path, size: int) -> bool:
@@ -23,11 +36,14 @@ def has_weights_magic(path: Path, size: int) -> bool:
     try:
         with path.open("rb") as file:
             head = file.read(512)
+            rest = file.read(_FLAX_HEAD) if _MAP.match(head) else b""
     except OSError:
         return True
     if head.startswith(_MAGIC) or head[257:262] == b"ustar":
         return True
-    return is_safetensors(head, size) or (path.suffix == ".msgpack" and head[0] >= 0x80)
+    if is_safetensors(head, size) or (path.suffix == ".msgpack" and head[0] >= 0x80):
+        return True
+    return is_flax(head + rest)
 
 
 def is_safetensors(head: bytes, size: int) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from forensics.checkpoints import (
+    flax_msgpack,
     keras_archive,
     keras_h5,
     numpy_npz,
@@ -25,6 +26,7 @@ _FORMATS: tuple[tuple[Callable[[Path], bool], Read], ...] = (
     (keras_archive.sniff, keras_archive.read),
     (keras_h5.sniff, keras_h5.read),
     (numpy_npz.sniff, numpy_npz.read),
+    (flax_msgpack.sniff, flax_msgpack.read),
 )
 _NO_PART_OF_A_SAVE = ("training_args", "rng_state", "random_states", "tokenizer", "sampler")
 """Beginnings of names of files that hold no weights, and are read elsewhere or not at all."""

@@ -102,3 +102,17 @@ def test_a_number_that_does_not_say_what_it_counts_is_kept_as_such():
     assert position("ckpt_100.pt").number == 100
     assert position("step_100.pt").number is None
     assert [position(n).number for n in ("fold_1.pt", "seed-3.pt", "vit_patch_16.pt")] == [None] * 3
+
+
+def test_any_stem_with_a_number_is_a_torch_file_unless_it_says_data():
+    assert all(map(may_hold_weights, ("gcn_50.pt", "mynet_50.pth", "gcn_e50.pt", "a/b_net_5.pt")))
+    data = ("data_0.pt", "train_1.pt", "graph_12.pt", "fold_1.pt", "notes_50.txt", "user_3.pkl")
+    assert not any(map(may_hold_weights, data))
+    assert position("gcn_50.pt").number == 50
+    assert position("gcn_e50.pt") == Named(epoch=50)
+    assert position("vit_patch16_e1e5.pt") == Named()
+
+
+def test_only_what_is_called_a_checkpoint_needs_no_ending():
+    assert all(map(may_hold_weights, ("checkpoint_50", "out/gan_ckpt_7", "checkpoint-100")))
+    assert not any(map(may_hold_weights, ("model_50", "checkpoint", "checkpoint_50_notes", "x_5")))
