@@ -9,6 +9,7 @@ from forensics.errors import NothingToAnalyse
 from forensics.loading.assembly import assemble
 from forensics.loading.distribution import distribute
 from forensics.loading.intake import Intake, all_readers, take_in
+from forensics.loading.iterations import joined_iterations
 from forensics.loading.unnamed import unnamed_losses
 from forensics.readers._base import Progress, Reader, no_progress
 from forensics.remote import locate
@@ -50,6 +51,7 @@ def load_runs(
     intake = take_in(
         tree, found, all_readers() if readers is None else readers, progress, strict=strict
     )
+    intake = joined_iterations(intake, [file.path for file in tree.files])
     unnamed = unnamed_losses(tree, intake.sources, intake.records)
     intake = replace(intake, notes=(*intake.notes, *unnamed))
     passed_over = [Note(p.reason, p.path) for p in tree.passed_over if not _is_of_wandb(p.path)]
