@@ -334,6 +334,11 @@ def mean_of(tag: str) -> str:
     return found["whole"] if found else ""
 
 
+def names_test(tag: str) -> bool:
+    """True for a quantity of the test set, which judges a run only where nothing else does."""
+    return re.search(r"(?:^|[^a-z])test(?:ing)?(?:[^a-z]|$)", normalise(tag)) is not None
+
+
 def names_distance(tag: str) -> bool:
     """True for an error that may itself be the loss: ``val_rmse_MW``, ``train/mae``."""
     name = without_unit(normalise(tag))

@@ -6,6 +6,7 @@ import numpy as np
 
 from forensics.loading.curves import Curve, Relation, curve_of, relate, shared
 from forensics.loading.strands import Strand
+from forensics.run import Series
 from forensics.signals import Signal, classify
 
 NEAR = 0.2
@@ -13,6 +14,9 @@ NEAR = 0.2
 CLEARLY = 0.5
 """The nearest must be this much nearer than the next, or it cannot be told."""
 
+_LEAST_ALIKE = 5
+_ALIKE = 0.9
+"""Share of the points of the shorter log that must be in the longer one, and how many."""
 _BY_CHANCE = (Signal.TRAIN_LOSS, Signal.EVAL_LOSS, Signal.GRAD_NORM, Signal.LOSS_COMPONENT)
 
 
@@ -41,6 +45,26 @@ def are_rivals(one: Strand, other: Strand) -> bool:
     whole_logs = len(one.series) > 1 and len(other.series) > 1
     distance = _distance(one.curve, other.curve) if whole_logs else np.inf
     return bool(NEAR < distance < np.inf)
+
+
+def share_points(one: Strand, other: Strand) -> bool:
+    """True where a quantity that chance has a part in has the same values at the same steps.
+
+    The steps that both logged need not be the same: a progress bar may log more between them.
+    """
+    theirs = {s.tag: s for s in other.series if classify(s.tag) in _BY_CHANCE}
+    pairs = ((s, theirs[s.tag]) for s in one.series if s.tag in theirs)
+    return any(_are_alike(_points(a), _points(b)) for a, b in pairs)
+
+
+def _points(series: Series) -> set[tuple[int, float]]:
+    return set(zip(series.step.tolist(), series.value.tolist(), strict=True))
+
+
+def _are_alike(one: set[tuple[int, float]], other: set[tuple[int, float]]) -> bool:
+    both = one & other
+    values = {value for _, value in both}
+    return len(values) >= _LEAST_ALIKE and len(both) >= _ALIKE * min(len(one), len(other))
 
 
 def _share_a_copy(one: Strand, other: Strand) -> bool:

@@ -20,7 +20,7 @@ The rules, in the order in which they are applied:
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
-from forensics.loading.closeness import are_rivals, closest
+from forensics.loading.closeness import are_rivals, closest, share_points
 from forensics.loading.curves import Relation, continues, differ_plainly, levels_match, relate
 from forensics.loading.places import is_above, series_name
 from forensics.loading.strands import Strand
@@ -108,7 +108,7 @@ def _are_one_run(one: Strand, other: Strand) -> bool:
         return True  # train.out and train.err, or train_rank0.log and train_rank1.log
     if "tfevents" in one.source.path and _folder(one) == _folder(other):
         return True
-    return _follow(one, other) or _are_copies(one, other)
+    return _follow(one, other) or _are_copies(one, other) or share_points(one, other)
 
 
 def _folder(strand: Strand) -> str:

@@ -26,6 +26,7 @@ from forensics.readers._tables.headerless import guess_without_header, known_wit
 from forensics.readers._tables.lines import BULK_BYTES, read_lines
 from forensics.readers._tables.remarks import evidence
 from forensics.readers._tables.training import is_counter, is_metric
+from forensics.readers._unprefixed import of_validation
 from forensics.run import Axis, Note
 from forensics.signals import Signal, classify
 
@@ -94,6 +95,9 @@ def read_table(
         table = read_lines(read_blocks(probe.path, progress), grammar, bulk)
     if not _ends_with_newline(probe):
         table = without_cut_counter(table)
+    if not spells_nan:  # Lightning names what it is told to
+        names = of_validation(tuple(table.columns))
+        table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
     axis = Axis.SAMPLES if "Train_Samples_" in probe.path.name else None
     series, notes = table_series(table, probe.source, axis, spells_nan)
     if not series:

@@ -20,6 +20,7 @@ from forensics.readers._base import Probe, Progress, Reader, Reading
 from forensics.readers._text.assemble import assemble
 from forensics.readers._text.lines import Batch, encoding_of, read_batches
 from forensics.readers._text.stream import Stream
+from forensics.readers._text.unnamed import with_names
 from forensics.run import TextKind
 
 _LOG_NAME = re.compile(
@@ -78,7 +79,8 @@ def _logs(text: bytes) -> bool:
     for batch in _batches(text):
         stream.feed(batch)
     kinds = {event.kind for event in stream.found.events.finish()[0]}
-    measured = sum(len(t) for t in stream.found.store.finish() if t.layout.measures)
+    tables = with_names(stream.found.store.finish())
+    measured = sum(len(t) for t in tables if t.layout.measures)
     return measured >= 2 or bool(kinds - _WEAK)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from forensics.run import Series
-from forensics.signals import Signal, mean_of, names_distance, names_measure, normalise
+from forensics.signals import Signal, mean_of, names_distance, names_measure, names_test, normalise
 from forensics.timeline._values import Track
 
 COVERAGE = 0.5
@@ -68,12 +68,17 @@ def _last(parts: Sequence[Series]) -> int:
     return max(int(part.step.max()) for part in parts)
 
 
-def fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, int, int]:
-    """Is no mere sample, spans enough of the run, has the most points, has the plainest name."""
+def fitness(track: Track, rivals: Sequence[Track]) -> tuple[bool, bool, bool, int, int]:
+    """What makes one track the better of several.
+
+    It is no mere sample, spans enough of the run, is not of the test set, has the most points, has
+    the plainest name.
+    """
     full = [r for r in rivals if len(r) >= LEAST_SHARE * max(len(r) for r in rivals)]
     longest = max(int(r.step[-1] - r.step[0]) for r in full)
     spans = int(track.step[-1] - track.step[0]) >= COVERAGE * longest
-    return any(track is r for r in full), spans, len(track), -len(track.tag)
+    full_enough = any(track is r for r in full)
+    return full_enough, spans, not names_test(track.tag), len(track), -len(track.tag)
 
 
 def is_rate(series: Series) -> bool:

@@ -290,3 +290,22 @@ def test_curves_of_add_scalars(folder):
     run = folder.run()
     assert tags(run) == ["grad_norm", "loss", "val/loss"]
     assert pieces(run) == [("tb/loss_train/events.out.tfevents.2.alog", 0, 500, 51)]
+
+
+def test_a_log_whose_lines_are_among_those_of_another_is_of_that_run(folder):
+    steps, values = falling(0, 500, noise=0.1)
+    bar = sorted(set(range(0, 501, 2)))
+    folder.log(
+        "stderr.alog", (bar, [4.0 - 0.0009 * s for s in bar]), more=[("grad_norm", (steps, values))]
+    )
+    folder.log(
+        "output.alog", (steps, [v + 0.1 for v in values]), more=[("grad_norm", (steps, values))]
+    )
+    assert folder.names() == [""]
+
+
+def test_the_same_schedule_does_not_make_one_run_of_two(folder):
+    lr = (list(range(0, 500, 10)), [0.1 - 0.0001 * s for s in range(0, 500, 10)])
+    folder.log("one.alog", falling(0, 500, start=4.0, noise=0.2), more=[("lr", lr)])
+    folder.log("two.alog", falling(0, 500, start=8.0, noise=0.3), more=[("lr", lr)])
+    assert len(folder.names()) == 2

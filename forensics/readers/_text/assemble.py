@@ -24,6 +24,7 @@ from forensics.readers._text.series import (
     points_told,
 )
 from forensics.readers._text.slow import Slow
+from forensics.readers._text.unnamed import with_names
 from forensics.run import Axis, Note, Series, TextEvidence, TextKind
 from forensics.signals import Signal, classify
 
@@ -32,7 +33,7 @@ _BORDERS = (TextKind.RUN_STARTED, TextKind.RESUMED)
 
 def assemble(found: Slow, source: str) -> Reading:
     """Everything that was found, as one `Reading`."""
-    tables = found.store.finish()
+    tables = with_names(found.store.finish())
     events, counts = found.events.finish()
     headers = all_headers(found.headers.found, events)
     attempts = find_attempts(headers, events, [t.at for t in tables if t.layout.measures])

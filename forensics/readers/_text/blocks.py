@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from forensics.readers._text.counters import Role
 from forensics.readers._text.layout import MEASURED, Column, Kind, Layout
 from forensics.readers._text.numerals import NUMBER, UNIT, scale_of
+from forensics.readers._unprefixed import of_validation
 from forensics.signals import Signal, classify
 
 _RULE = re.compile(r"^[-=+|:\s]+$")
@@ -111,6 +112,8 @@ class HeadedTable:
     _heads: tuple[tuple[str, Role], ...] = ()
     _split: re.Pattern[str] = _BLANKS
     _idle: int = 0
+    _marks: tuple[int, ...] = ()
+    """Columns that hold nothing but ``+``."""
 
     def feed(self, line: str) -> tuple[bool, BlockRow | None]:
         """Look at a line; returns whether it belongs to a table, and its row."""
@@ -133,7 +136,7 @@ class HeadedTable:
         for split in (*_SPLITS, _BLANKS):
             heads = _heads(_cells(line, split), strict=split is _BLANKS)
             if heads:
-                self._heads, self._split, self._idle = heads, split, 0
+                self._heads, self._split, self._idle, self._marks = heads, split, 0, ()
                 return True
         return False
 
@@ -142,6 +145,7 @@ class HeadedTable:
         cells = _cells(body, self._split)
         if len(cells) != len(self._heads) and self._split is not _SPLITS[0]:
             cells = body.split()
+        cells = self._with_marks(cells)
         if len(cells) != len(self._heads):
             return None
         named = [(tag, role, cell) for (tag, role), cell in zip(self._heads, cells, strict=True)]
@@ -154,6 +158,15 @@ class HeadedTable:
                 for tag, role, cell in named
             ]
         return _row(Kind.KERAS if len(body) < len(line) else Kind.BOX, named)
+
+    def _with_marks(self, cells: list[str]) -> list[str]:
+        """The cells of a row with those that are blank where others hold ``+``: skorch's saves."""
+        if len(cells) == len(self._heads):
+            self._marks = self._marks or tuple(k for k, cell in enumerate(cells) if cell == "+")
+        elif len(cells) + len(self._marks) == len(self._heads):
+            for k in self._marks:
+                cells.insert(k, "")
+        return cells
 
 
 def _is_rule(line: str) -> bool:
@@ -173,6 +186,7 @@ def _heads(cells: list[str], strict: bool) -> tuple[tuple[str, Role], ...]:
         return ()
     if any(_NUMBER.match(cell) for cell in cells):
         return ()
+    cells = of_validation(cells)
     roles = [_role(cell) for cell in cells]
     signals = [classify(cell) for cell in cells]
     measured = sum(signal in MEASURED for signal in signals)

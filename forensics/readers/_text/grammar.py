@@ -13,8 +13,10 @@ from forensics.readers._text.judgement import logs
 from forensics.readers._text.layout import Column, Kind, Layout, Reading, Span
 from forensics.readers._text.masks import Masked, hide_label, mask
 from forensics.readers._text.pairs import AVERAGE, Pair, find_modes, find_pairs, in_mode
+from forensics.readers._text.unnamed import find_unnamed
 
 LONGEST_READ = 8192  # of a longer line only so much is read
+UNNAMED = "loss"  # tag of a number without a name, where it turns out to be the loss
 RUN_MEAN = " (run mean)"  # suffix of the tag of HF's final train_loss
 
 
@@ -41,6 +43,10 @@ def read_line(line: str) -> Reading | None:
     pairs = list(find_pairs(text, modes))
     if bar is not None:
         return _read_bar(bar, masked, counters, pairs)
+    unnamed = find_unnamed(text) if counters and not pairs else None
+    if unnamed is not None:
+        own = Pair(UNNAMED, unnamed, (unnamed[0], unnamed[0]), strong=False)
+        return _reading(Kind.UNNAMED, masked, counters, [own])
     if not logs(line, counters, pairs):
         return None
     return _reading(_kind_of(line, pairs), masked, counters, pairs)

@@ -43,6 +43,7 @@ class Kind(StrEnum):
     KERAS = "keras"  # repaints a mean over the epoch
     BOX = "box"  # several lines
     FINAL = "final"  # HF's last dictionary
+    UNNAMED = "unnamed"  # counts, with one number that it gives no name
     EVALUATION = "evaluation"  # means over the part of an evaluation that is done
 
 
@@ -80,7 +81,7 @@ class Layout:
     @property
     def measures(self) -> bool:
         """Whether such a line tells how training goes, not only how fast or how far."""
-        return any(classify(tag) in MEASURED for tag in self.tags)
+        return self.kind is not Kind.UNNAMED and any(classify(tag) in MEASURED for tag in self.tags)
 
 
 @dataclass(frozen=True)

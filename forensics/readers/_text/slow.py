@@ -20,6 +20,7 @@ _DIGITS = re.compile(r"\d+")
 _GLUED = re.compile(
     r"(?<=\S)(?=\[(?:rank|default)\d+\]:?\s)"  # another rank broke in
     r"|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)|(?<=\])\s*(?=\{['\"])|(?<=\})\s*(?=\d{1,3}%\|)"  # a bar
+    r"|(?<=[\d?]\])\s*(?=\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2})"  # a logger after a bar
 )
 _SUMMARY = re.compile(
     r"^[^\w*]*\*{3,} (?:train|training|eval\w*|test|predict\w*) (?:metrics|results)\W*$"
