@@ -144,8 +144,12 @@ def born_in_bf16(case: Case) -> Seen:
     )
 
 
-def norm_follows_scale(case: Case, least: float = 0.9) -> Seen:
-    """The logged gradient norm rises and falls with the loss scale: it was never unscaled."""
+def norm_follows_scale(case: Case, near: float = 0.4, sure: float = 4.0) -> Seen:
+    """The logged gradient norm doubles with the loss scale: it was never unscaled.
+
+    In logarithms its slope is 1, however noisy the norm is; that of an unscaled one is 0, or less
+    where overflows halve the scale.
+    """
     norm, scale = case.track(Signal.GRAD_NORM), case.track(Signal.LOSS_SCALE)
     if norm is None or scale is None:
         return Seen(None, "Needs the gradient norm and the loss scale of the same steps.")
@@ -154,13 +158,26 @@ def norm_follows_scale(case: Case, least: float = 0.9) -> Seen:
     _, at, there = np.intersect1d(norm.step, scale.step, return_indices=True)
     pairs = np.column_stack([norm.value[at], scale.value[there]])
     pairs = np.log2(pairs[(np.isfinite(pairs) & (pairs > 0)).all(axis=1)])
-    if len(pairs) < 16 or float(np.std(pairs[:, 1])) < 0.5 or float(np.std(pairs[:, 0])) == 0:
+    if len(pairs) < 16 or float(np.ptp(pairs[:, 1])) < 0.9:
         return Seen(None, "Needs a loss scale that changes.")
-    together = float(np.corrcoef(pairs[:, 0], pairs[:, 1])[0, 1])
+    slope, error = _slope(pairs[:, 1], pairs[:, 0])
+    follows = abs(slope - 1.0) <= near and slope >= sure * error
+    if not follows and slope + 2.0 * error >= 0.5:
+        return Seen(None, "Needs a gradient norm that is not so noisy, or more changes of scale.")
     return Seen(
-        together >= least,
-        f"The gradient norm follows the loss scale with a correlation of {number(together)}.",
+        follows,
+        f"With each doubling of the loss scale the gradient norm becomes {number(2.0**slope)} "
+        f"times as large.",
     )
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Slope of ``y`` over ``x``, both (n,), by least squares, and its standard error."""
+    away = x - x.mean()
+    spread = float(away @ away)
+    slope = float(away @ y) / spread
+    left = y - y.mean() - slope * away
+    return slope, float(np.sqrt(left @ left / max(1, len(x) - 2) / spread))
 
 
 def norm_like_scale(case: Case, factor: float = 100.0) -> Seen:

@@ -64,3 +64,15 @@ def test_a_norm_that_follows_the_scale_was_not_unscaled() -> None:
     assert precision.norm_follows_scale(make_case(grad_norm=2 * scale, tracks=tracks)).holds
     flat = make_case(grad_norm=np.linspace(0.9, 1.1, 40), tracks=tracks)
     assert precision.norm_follows_scale(flat).holds is False
+
+
+def test_a_noisy_norm_that_doubles_with_the_scale_follows_it() -> None:
+    rng = np.random.default_rng(0)
+    scale = 2.0 ** (15 + np.arange(300) // 150)
+    tracks = {Signal.LOSS_SCALE: scale}
+    noisy = 2 * scale * np.exp(0.4 * rng.standard_normal(300))
+    assert precision.norm_follows_scale(make_case(grad_norm=noisy, tracks=tracks)).holds
+    apart = np.exp(0.4 * rng.standard_normal(300))
+    assert precision.norm_follows_scale(make_case(grad_norm=apart, tracks=tracks)).holds is False
+    too_noisy = np.exp(5 * rng.standard_normal(300))
+    assert precision.norm_follows_scale(make_case(grad_norm=too_noisy, tracks=tracks)).holds is None
