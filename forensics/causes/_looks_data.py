@@ -8,6 +8,7 @@ from forensics.causes import _facts as facts
 from forensics.causes import _spikes as spikes
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_non_finite import isolated_non_finite
+from forensics.causes._looks_periodic import jumps_in_step
 from forensics.findings import Episode, EpisodeKind
 from forensics.medians import median
 from forensics.phrasing import at_step, count, listing, number, times
@@ -157,6 +158,8 @@ def level_shift_train_only(case: Case) -> Seen:
     if shift is None:
         return NOT_APPLICABLE
     moved = shift.details.get("validation_moved")
+    if moved and jumps_in_step(case).holds:
+        return NOT_APPLICABLE  # What one class teaches is unlearned in the turn of the next.
     before, after = shift.details.get("before"), shift.details.get("after")
     levels = (
         f" from {number(float(before))} to {number(float(after))}"

@@ -6,6 +6,7 @@ from forensics.case import Case
 from forensics.causes import _facts as facts
 from forensics.causes._base import NOT_APPLICABLE, Seen
 from forensics.causes._looks_loss_shape import plateau_level
+from forensics.causes._looks_periodic import jumps_in_step
 from forensics.findings import Outcome
 from forensics.medians import MAD_TO_SD, median
 from forensics.phrasing import at_step, number, percent
@@ -65,7 +66,8 @@ def overshot_at_first(case: Case, factor: float = 2.0, share: float = 0.1) -> Se
     top = float(early.max())
     chance = facts.chance_loss(case)
     start = max(first, chance[0]) if chance is not None else first
-    # Where classes take turns the loss leaps as high, and falls as low.
+    if jumps_in_step(case).holds:
+        return NOT_APPLICABLE  # Where classes take turns the loss leaps as high at each turn.
     stayed = median(early[int(early.argmax()) :]) >= start
     return Seen(
         start > 0 and top > factor * start and stayed,

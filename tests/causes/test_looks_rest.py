@@ -44,7 +44,7 @@ def test_only_a_slow_steady_fall_from_the_first_loss_creeps() -> None:
 
 def test_a_rise_that_falls_back_between_is_the_order_of_the_data() -> None:
     turns = np.tile(np.r_[9.0, np.zeros(9)], 20)
-    assert rest.overshot_at_first(stuck(np.r_[2.3, turns])).holds is False
+    assert not rest.overshot_at_first(stuck(np.r_[2.3, turns])).holds
     assert rest.overshot_at_first(stuck(np.r_[2.3, np.linspace(40, 3, 100)])).holds is True
 
 

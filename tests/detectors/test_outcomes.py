@@ -351,3 +351,16 @@ def test_a_stop_for_the_loss_scale_began_with_its_collapse():
     found = judge(timeline, detect_all(timeline, Config())[0], (stopped,))
     assert found.outcome is Outcome.NON_FINITE
     assert found.onset_step == 180
+
+
+def test_a_level_that_the_loss_rose_to_is_no_plateau_from_the_start():
+    from forensics.detectors import detect_all
+    from forensics.findings import EpisodeKind
+
+    rng = np.random.default_rng(3)
+    fall = np.array([1.06, 0.83, 0.64, 0.7, 0.76, 0.87, 1.01, 0.82, 1.03, 2.88])
+    loss = np.concatenate([fall, 1.39 + 0.015 * rng.standard_normal(25)])
+    timeline = synth.timeline_of({"loss": loss}, 20)
+    kinds = {e.kind for e in detect_all(timeline, Config(num_classes=4))[0]}
+    assert EpisodeKind.DIVERGENCE in kinds
+    assert EpisodeKind.PLATEAU not in kinds
