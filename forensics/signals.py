@@ -121,7 +121,7 @@ _PATTERNS: tuple[tuple[str, Signal], ...] = (
     (
         r"(?:.*/)?(?:total_|global_|raw_|pre_clip_|preclip_|mean_)?(?:grad(?:ient)?s?_?(?:2_0_|l2_)?norm|gnorm|norm_grad)"
         r"(?:_(?:total|pre_?clip|global|before_clip|unclipped|l2|2_0_total))?|grad_2_0_norm_total|gradnorm|"
-        r"(?:.*/)?l2_grad|l2_norm/grad/global|norm|gn",
+        r"(?:.*/)?l2_grad|l2_norm/grad/global|norm|gn|(?:train/)?(?:grads?|g_norm|\|\|?(?:g|grad)\|\|?)",
         Signal.GRAD_NORM,
     ),
     (

@@ -36,6 +36,8 @@ OF_CLASSES, SLOWED = 0.85, 0.5
 fall to the last two thirds: a model goes on memorising labels."""
 STILL, ALIKE = 0.01, 0.15
 """Relative change of what did not move, and difference of what are the same level."""
+KNOWN, DEARER = 0.25, 1.08
+"""Share of what there is to learn that was learned, and times what its answers need cost."""
 MANY = 6
 """Evaluations of which the first may differ."""
 FAR_ABOVE, STILL_HIGH, LATE = 10.0, 1 / 3, 0.15
@@ -98,10 +100,27 @@ def _of_classes(timeline: Timeline, config: Config, step: Steps, value: Values) 
     _, evals = finite_of(timeline, Signal.EVAL_LOSS)
     _, right = finite_of(timeline, Signal.TRAIN_ACCURACY)
     learned = len(right) >= 5 and median(right[-len(right) // 5 :] / unit_of(right)) > 0.65
-    if learned or (len(evals) and evals[-1] < 0.6 * chance):
+    if learned or (len(evals) and evals[-1] < 0.6 * chance) or _knows(timeline, count, level):
         return None
     # It lost less than a sixth of what there was to lose: it never fell to speak of.
     return resting(value, max(chance, first_level(value)), level, from_start=True)
+
+
+def _knows(timeline: Timeline, count: int, level: float) -> bool:
+    """True where answers are right more often than the loss lets expect: dropout costs only that.
+
+    Labels of which a share is noise cost the entropy of that share, and no more; both parts of
+    the data must have been learned as well.
+    """
+    rights = [finite_of(timeline, s)[1] for s in (Signal.TRAIN_ACCURACY, Signal.EVAL_ACCURACY)]
+    if any(len(right) < MANY for right in rights):
+        return False
+    shares = [median(right[-len(right) // 5 :] / unit_of(right)) for right in rights]
+    share = min(shares)
+    if not 1 / count + KNOWN * (1 - 1 / count) <= share < 1:
+        return False
+    noise_alone = -share * log(share) - (1 - share) * log((1 - share) / (count - 1))
+    return level > DEARER * noise_alone
 
 
 def _never_came_near(timeline: Timeline, config: Config, step: Steps, value: Values) -> Flat | None:

@@ -8,6 +8,7 @@ from forensics.readers._base import Probe
 from forensics.readers._tables.blocks import decode_head
 from forensics.readers._tables.cells import parse_number
 from forensics.readers._tables.dialect import Dialect, find_dialect, split_cells
+from forensics.objectives import objective_of
 from forensics.run import FileRecord, Note
 from forensics.signals import Signal, signal_of
 from forensics.tree import Tree
@@ -41,6 +42,8 @@ def unnamed_losses(
     """
     logged = [(s, [one for one in s.reading.series if len(one.step)]) for s in sources]
     if any(signal_of(o.tag, o.source) in _JUDGED for _, series in logged for o in series):
+        return []
+    if objective_of(one for _, series in logged for one in series) is not None:
         return []
     seen = [(s.path, [one.tag for one in series]) for s, series in logged if series]
     seen += _unread(tree, records)

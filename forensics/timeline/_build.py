@@ -121,11 +121,16 @@ def _assemble(
         attempts=attempts,
         resumes=resumes,
         superseded=tuple(superseded),
-        first_step=int(min(t.step[0] for t in every)),
+        first_step=int(min(t.step[0] for t in _losses(tracks) or every)),
         last_step=int(max(t.step[-1] for t in every)),
         interval=main.interval,
         axis=axis,
     )
+
+
+def _losses(tracks: dict[Signal, Track]) -> list[Track]:
+    """What a run begins with: settings and the epoch may be written at step 0 before it."""
+    return [tracks[s] for s in (Signal.TRAIN_LOSS, Signal.TRAIN_LOSS_EPOCH) if s in tracks]
 
 
 def _attempts(

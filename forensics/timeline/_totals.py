@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from forensics.objectives import objective_of
 from forensics.run import Series
 from forensics.signals import Signal, adversary_of, names_objective, normalise
 from forensics.timeline._choice import Tagged
@@ -29,6 +30,7 @@ _STATISTIC = re.compile(
 _AUXILIARY = re.compile(
     r"(?:.*[/_])?(?:aux\w*|z|lb|load|balanc\w*|reg\w*|l2|moe|router)(?:[/_].*)?"
 )
+_TOLD = {Signal.EVAL_LOSS, Signal.TRAIN_ERROR, Signal.EVAL_ERROR}
 _PLAYED = (Signal.REWARD, Signal.RL)
 
 
@@ -48,7 +50,24 @@ def with_totals(groups: Mapping[Signal, Tagged]) -> dict[Signal, Tagged]:
         kept[Signal.TRAIN_LOSS] = {tag: components.pop(tag) for tag in whole}
     elif sum(not _AUXILIARY.fullmatch(_stem(tag)) for tag in parts) >= 2:
         _put(kept, Signal.TRAIN_LOSS, _sums(parts))
+    elif not parts and not kept.keys() & _TOLD:
+        _take_objective(kept)
     return kept
+
+
+def _take_objective(kept: dict[Signal, Tagged]) -> None:
+    """What has a part for training and one for validation, by whatever name."""
+    unknown = {**kept.get(Signal.OTHER, {}), **kept.get(Signal.STEP, {})}
+    found = objective_of(one for parts in unknown.values() for one in parts)
+    if found is None:
+        return
+    for signal, tags in ((Signal.TRAIN_LOSS, found.train), (Signal.EVAL_LOSS, found.held_out)):
+        kept[signal] = {tag: unknown[tag] for tag in tags}
+    for signal in (Signal.OTHER, Signal.STEP):
+        tagged = kept.get(signal, {})
+        kept[signal] = {t: v for t, v in tagged.items() if t not in found.train | found.held_out}
+        if not kept[signal]:
+            del kept[signal]
 
 
 def _add_up_validation(kept: dict[Signal, Tagged], stems: set[str]) -> None:

@@ -99,7 +99,7 @@ class Timeline:
     def length(self) -> int:
         """How far the log reaches, in what it counts; of epochs or rows, how many there are."""
         if self.axis in (Axis.EPOCH, Axis.ROW) and self.tracks:
-            return self.last_step - self.first_step + 1
+            return self.last_step - self.first_step + max(1, round(self.interval))
         return self.last_step
 
     def axis_of(self, step: int) -> Axis:

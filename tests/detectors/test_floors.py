@@ -207,3 +207,10 @@ def test_labels_by_lot_show_in_a_validation_that_is_right():
 
 def test_one_answer_shows_in_an_accuracy_that_never_moves():
     assert outcome_of(one_class(300, 0.97, 0.965))[0].outcome is Outcome.STALLED
+
+
+def test_answers_that_are_right_more_often_than_the_loss_tells_are_no_frequencies():
+    loss = fallen(60, np.log(7), 1.76, 0.2, noise=0.02)
+    risen = 0.55 - 0.35 * np.exp(-np.arange(60) / 12.0)
+    logged = {"loss": loss, "train_accuracy": risen, "eval_accuracy": risen - 0.05}
+    assert not outcome_of(logged, config=Config(num_classes=7))[0].outcome.is_failure

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - the lines of logs are long
 import math
 from pathlib import Path
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -133,3 +134,14 @@ def test_a_log_of_few_epochs_holds_no_epoch_300():
     line = build(Run(synth.Path("run"), series=(loss,)))
     assert line.length == 10
     assert (line.axis_of(11), line.axis_of(300)) == (Axis.EPOCH, Axis.STEP)
+
+
+def test_a_run_begins_with_its_loss_and_epochs_logged_in_tens_are_all_counted():
+    tens = np.arange(10, 601, 10)
+    logged = (
+        Series("epoch", np.array([0, 10]), np.array([0.0, 10.0]), "log", axis=Axis.EPOCH),
+        Series("loss", tens, 1.0 / tens, "log", axis=Axis.EPOCH),
+    )
+    timeline = build(Run(Path("run"), series=logged))
+    assert timeline.first_step == 10
+    assert timeline.length == 600
