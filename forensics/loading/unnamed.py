@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.loading.fetching import fetched
 from forensics.loading.intake import Source
+from forensics.objectives import objective_of
 from forensics.readers._base import Probe
 from forensics.readers._tables.blocks import decode_head
 from forensics.readers._tables.cells import parse_number
 from forensics.readers._tables.dialect import Dialect, find_dialect, split_cells
-from forensics.objectives import objective_of
 from forensics.run import FileRecord, Note
 from forensics.signals import Signal, signal_of
 from forensics.tree import Tree
