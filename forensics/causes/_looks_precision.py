@@ -157,7 +157,10 @@ def norm_follows_scale(case: Case, near: float = 0.4, sure: float = 4.0) -> Seen
         return Seen(None, "Needs a loss scale that changes.")
     _, at, there = np.intersect1d(norm.step, scale.step, return_indices=True)
     pairs = np.column_stack([norm.value[at], scale.value[there]])
-    pairs = np.log2(pairs[(np.isfinite(pairs) & (pairs > 0)).all(axis=1)])
+    # A scale is logged before or after its update: rows beside a change may show the wrong one.
+    changes = np.diff(pairs[:, 1], prepend=pairs[:1, 1], append=pairs[-1:, 1]) != 0
+    settled = ~(changes[:-1] | changes[1:])
+    pairs = np.log2(pairs[settled & (np.isfinite(pairs) & (pairs > 0)).all(axis=1)])
     if len(pairs) < 16 or float(np.ptp(pairs[:, 1])) < 0.9:
         return Seen(None, "Needs a loss scale that changes.")
     slope, error = _slope(pairs[:, 1], pairs[:, 0])

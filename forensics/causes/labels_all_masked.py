@@ -71,7 +71,7 @@ CAUSE = Cause(
         Clue("instant", broken.instant, WEAK, -STRONG),
         Clue("validation_finite", broken.validation_still_finite, MODERATE),
         Clue("small_batch", batch_per_device_below(3), WEAK),
-        Clue("in_batch", batches.shows(MASKED), DECISIVE, -DECISIVE, group="batch"),
+        Clue("in_batch", batches.shows(MASKED), DECISIVE + STRONG, -DECISIVE, group="batch"),
         Clue("in_all_batches", batches.in_all_batches(MASKED), STRONG, group="batch"),
         proof("replay", all_labels_masked),
     ),
