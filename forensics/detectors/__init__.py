@@ -6,7 +6,7 @@ arguments of each ``detect`` function, so that a user can change one and look ag
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from forensics.detectors._facts import clip_facts, learning_rate_facts
 from forensics.detectors._outputs import with_outputs
 from forensics.detectors._spikes import SpikeRule
 from forensics.errors import UsageError
-from forensics.findings import Episode, Severity
+from forensics.findings import Episode, EpisodeKind, Severity
 from forensics.run import Config
 from forensics.timeline import Timeline
 
@@ -58,7 +58,22 @@ def detect_all(
         else:
             needs = " or ".join(" and ".join(group) for group in detector.needs)
             skipped.append(f"{detector.name}: not checked, it needs {needs}, which was not logged")
-    return tuple(sorted(episodes, key=lambda e: (e.onset_step, e.kind))), tuple(skipped)
+    kept = [e for e in episodes if not _is_undone(e, episodes)]
+    return tuple(sorted(kept, key=lambda e: (e.onset_step, e.kind))), tuple(skipped)
+
+
+def _is_undone(episode: Episode, episodes: Sequence[Episode]) -> bool:
+    """True for a plateau from the start of a loss that fell and climbed back to its level."""
+    return (
+        episode.kind is EpisodeKind.PLATEAU
+        and bool(episode.details["from_start"])
+        and any(
+            e.kind is EpisodeKind.DIVERGENCE
+            and e.severity is Severity.FAILURE
+            and e.details["form"] != "from_start"
+            for e in episodes
+        )
+    )
 
 
 def plateau_again(

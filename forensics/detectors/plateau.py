@@ -31,7 +31,7 @@ from forensics.detectors._levels import (
     with_classes_shown,
 )
 from forensics.detectors._progress import at_once, never_fell, others_improve
-from forensics.detectors._robust import noise, rolling_median
+from forensics.detectors._robust import noise
 from forensics.detectors._spikes import ORDINARY, SpikeRule
 from forensics.detectors._warmup import warming_up
 from forensics.findings import Ending, Episode, EpisodeKind, Severity
@@ -80,8 +80,7 @@ def detect(
     )
     guess = left_guessing(timeline, config, step, value, found, early, rule)
     found = guess or found
-    limits = never, early, far, least_rate
-    flat_out = _flat_out(timeline, config, step, value, found, guess, limits)
+    flat_out = _flat_out(timeline, config, step, found, guess, (never, early, far, least_rate))
     if flat_out is not None:
         stuck = flat_out.improvement + flat_out.doubt < never or guess is not None
         learned = not stuck or _fine_tuned(config, value, flat_out)
@@ -112,14 +111,13 @@ def _flat_out(
     timeline: Timeline,
     config: Config,
     step: Steps,
-    value: Values,
     found: Flat | None,
     guess: Flat | None,
     limits: tuple[float, float, float, float],
 ) -> Flat | None:
     """The flat stretch, if it never fell or stopped early and nothing else shows progress."""
     never, early, far, least_rate = limits
-    if found is None or others_improve(timeline) or _was_lower(value, found):
+    if found is None or others_improve(timeline):
         return None
     stuck = found.improvement + found.doubt < never or guess is not None
     span = max(1, int(step[-1] - step[0]))
@@ -128,13 +126,6 @@ def _flat_out(
     if not (stuck or stopped) or _rate_is_low(timeline, int(step[found.start]), least_rate):
         return None
     return replace(found, start=0) if stuck and guess is None else found
-
-
-def _was_lower(value: Values, found: Flat, share: float = 0.85, width: int = 5) -> bool:
-    """True where the loss had once come well below the level: it rose to it, which is no rest."""
-    if len(value) < width or found.level <= 0:
-        return False
-    return float(np.min(rolling_median(value, width))) < share * found.level
 
 
 def _shown_as_zero(timeline: Timeline, value: Values) -> bool:
