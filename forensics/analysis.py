@@ -14,7 +14,7 @@ from forensics.findings import Hypothesis, Outcome
 from forensics.loading import load_runs
 from forensics.run import Run
 from forensics.scan import ScanMode
-from forensics.stages.judging import judged, judged_again
+from forensics.stages.judging import agreed, judged, judged_again
 from forensics.stages.replaying import Ask, replayed
 from forensics.stages.scanning import Progress, scanned
 from forensics.verdict import OtherRun
@@ -106,6 +106,8 @@ def analyze(
     if ask is not None:
         case = replayed(case, ask)
     chosen = _rank(case)
+    settled = agreed(chosen.case, chosen.hypotheses)
+    chosen = chosen if settled is chosen.case else _rank(settled)
     verdict = advise(
         chosen.case,
         chosen.hypotheses,

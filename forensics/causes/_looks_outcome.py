@@ -11,6 +11,8 @@ from forensics.signals import Signal
 
 BROKE = (Outcome.DIVERGED, Outcome.NON_FINITE, Outcome.SPIKED_UNRECOVERED)
 """Outcomes of an update or a number out of control."""
+OUTCOME_FOREIGN = "outcome_foreign"
+"""Name of the clue that a cause's mechanism cannot bring the outcome about."""
 _ENDED = {
     Outcome.HEALTHY: "trained as it should",
     Outcome.SPIKED_RECOVERED: "spiked and came back by itself",
@@ -39,7 +41,7 @@ def explains(fits: tuple[Outcome, ...], rarely: tuple[Outcome, ...] = ()) -> tup
     """The clues that keep a cause to the outcomes its mechanism can bring about."""
     others = tuple(o for o in Outcome if o not in fits + rarely)
     return (
-        Clue("outcome_foreign", _unless_impossible(ended(*others)), -DECISIVE, group="outcome"),
+        Clue(OUTCOME_FOREIGN, _unless_impossible(ended(*others)), -DECISIVE, group="outcome"),
         Clue("outcome_rare", _unless_impossible(ended(*rarely)), -STRONG, group="outcome"),
     )
 

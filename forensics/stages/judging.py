@@ -6,8 +6,10 @@ from dataclasses import replace
 from time import time
 
 from forensics.case import Case
+from forensics.causes import all_causes
 from forensics.causes._completed import completed
 from forensics.causes._looks_learning import loss_fell
+from forensics.causes._looks_outcome import OUTCOME_FOREIGN
 from forensics.causes._looks_weights import never_updated
 from forensics.detectors import (
     Thresholds,
@@ -16,10 +18,20 @@ from forensics.detectors import (
     learning_rate_facts,
     plateau_again,
 )
-from forensics.findings import Episode, EpisodeKind, Judgement, Outcome, Symptom
+from forensics.findings import (
+    Episode,
+    EpisodeKind,
+    Hypothesis,
+    Judgement,
+    Outcome,
+    Symptom,
+)
 from forensics.outcome import ended_short, judge
 from forensics.run import Run
 from forensics.timeline import Timeline, build
+
+LIKELY = 0.5
+"""Probability from which a cause outweighs a loss that shows no failure."""
 
 
 def judged(run: Run, thresholds: Thresholds | None) -> Case:
@@ -61,6 +73,31 @@ def judged_again(case: Case, thresholds: Thresholds | None) -> Case:
     judgement = _judged(run, line, episodes)
     clip = clip_facts(line, case.config, judgement.onset_step)
     return replace(case, episodes=episodes, judgement=judgement, clip=clip)
+
+
+def agreed(case: Case, hypotheses: Sequence[Hypothesis]) -> Case:
+    """The case, stalled where its loss looks sound and what it left proves a cause of stalls.
+
+    A floor that nobody can know from the loss alone is told by its cause; a verdict that names one
+    and calls the run healthy would contradict itself.
+    """
+    first = hypotheses[0]
+    if case.judgement.outcome is not Outcome.HEALTHY or first.probability < LIKELY:
+        return case
+    foreign = [
+        clue.look
+        for cause in all_causes()
+        if cause.name == first.cause
+        for clue in cause.clues
+        if clue.name == OUTCOME_FOREIGN
+    ]
+    shown = next((e.text for e in first.evidence if e.supports), "")
+    judgement = Judgement(
+        Outcome.STALLED, Symptom.NO_PROGRESS, case.timeline.first_step, None, None, shown
+    )
+    stalled = replace(case, judgement=judgement)
+    fits = any(look(case).holds and not look(stalled).holds for look in foreign)
+    return stalled if fits and shown else case
 
 
 def _judged(run: Run, timeline: Timeline, episodes: Sequence[Episode]) -> Judgement:
