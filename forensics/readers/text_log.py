@@ -56,7 +56,7 @@ def sniff(probe: Probe) -> bool:
     Raises:
         OSError: The file may not be read.
     """
-    if _NOT_A_LOG.search(probe.path.name) or _OF_WANDB.search(probe.path.as_posix()):
+    if _NOT_A_LOG.search(probe.path.name) or _OF_WANDB.search(str(probe.path).replace("\\", "/")):
         return False
     if not _is_text(probe.head):
         return False

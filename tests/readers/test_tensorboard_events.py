@@ -180,7 +180,9 @@ def test_an_archive_cut_short_gives_what_precedes_the_cut(tmp_path, share):
 
 def test_a_whole_archive_gives_all_without_a_note(tmp_path):
     data = VERSION + scalar("loss", 1, 1.0)
-    reading = read(written(tmp_path, gzip.compress(data, mtime=0) + gzip.compress(data), f"{NAME}.gz"))
+    reading = read(
+        written(tmp_path, gzip.compress(data, mtime=0) + gzip.compress(data), f"{NAME}.gz")
+    )
     assert reading.series[0].step.tolist() == [1, 1]
     assert not reading.notes
 

@@ -292,3 +292,16 @@ def test_a_bar_and_a_dict_on_one_line_are_read_apart(tmp_path: Path) -> None:
     steps, values = shown(read(tmp_path, "\n".join(lines) + "\n"))["loss"]
     assert values == [2.5, 2.25, 2.0]
     assert steps == [100, 200, 300]
+
+
+def test_a_log_at_an_address_is_looked_at_like_one_on_disk():
+    import fsspec
+
+    from forensics.readers._base import Probe
+    from forensics.readers.text_log import READER
+    from forensics.remote import RemotePath
+
+    text = b"step 1 loss 2.0\nstep 2 loss 1.5\nstep 3 loss 1.2\n"
+    fsspec.filesystem("memory").pipe("/text_log_run/train.log", text)
+    home = RemotePath("memory://text_log_run")
+    assert READER.sniff(Probe(home / "train.log", home, len(text)))
