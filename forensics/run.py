@@ -196,6 +196,11 @@ class Run:
     notes: tuple[Note, ...] = ()
 
     @property
+    def home(self) -> Path:
+        """The folder that the paths of its files are relative to."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    @property
     def frame(self) -> "pd.DataFrame":
         """All logged points as one long table, non-finite values kept.
 

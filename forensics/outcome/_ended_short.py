@@ -1,6 +1,6 @@
 """Runs that ended before their plan without a word: no line of the log tells of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forensics.findings import Judgement, Outcome, Symptom
 from forensics.outcome.plan import done
@@ -19,7 +19,7 @@ def ended_short(
     text: Sequence[TextEvidence],
     config: Config,
     saved: Sequence[int],
-    quiet: float | None,
+    silence: Callable[[], float | None],
 ) -> Judgement | None:
     """A log that stops far from its plan, in mid-course, and has not been written to since.
 
@@ -31,13 +31,15 @@ def ended_short(
         text: What its text proves.
         config: Its plan.
         saved: Steps of its checkpoints, where known.
-        quiet: Seconds since its logs were last written to; None: not known.
+        silence: Seconds since its logs were last written to, looked up where it matters; None: not
+            known.
     """
     plan = done(timeline, config)
     said = any(t.kind in (TextKind.RUN_FINISHED, TextKind.INTERRUPTED) for t in text)
-    if plan is None or plan.share >= FAR_FROM_DONE or said or quiet is None or quiet < QUIET:
+    if plan is None or plan.share >= FAR_FROM_DONE or said or not _in_mid_course(timeline, saved):
         return None
-    if not _in_mid_course(timeline, saved):
+    quiet = silence()
+    if quiet is None or quiet < QUIET:
         return None
     reason = (
         f"the log stops at {plan.unit} {plan.reached:,.0f} of {plan.planned:,.0f} planned, after "

@@ -54,7 +54,7 @@ def make_plan(
         search_from = suspect
         healthy = [h for h in healthy if h.step is not None and h.step < suspect]
     level, noise = _level(loss, onset)
-    root = run.path if run.path.is_dir() else run.path.parent
+    root = run.home
     return ReplayPlan(
         root=str(root),
         source=source,

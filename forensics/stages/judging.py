@@ -61,10 +61,7 @@ def judged_again(case: Case, thresholds: Thresholds | None) -> Case:
     line, run = case.timeline, case.run
     unmoved = never_updated(case)
     if unmoved.holds and not loss_fell(case).holds:
-        judgement = Judgement(
-            Outcome.STALLED, Symptom.NO_PROGRESS, line.first_step, None, None, unmoved.text
-        )
-        return replace(case, judgement=judgement)
+        return _stalled(case, unmoved.text)
     found = plateau_again(line, run.config, case.survey, case.batches, thresholds)
     if not found:
         return case
@@ -84,20 +81,19 @@ def agreed(case: Case, hypotheses: Sequence[Hypothesis]) -> Case:
     first = hypotheses[0]
     if case.judgement.outcome is not Outcome.HEALTHY or first.probability < LIKELY:
         return case
-    foreign = [
-        clue.look
-        for cause in all_causes()
-        if cause.name == first.cause
-        for clue in cause.clues
-        if clue.name == OUTCOME_FOREIGN
-    ]
     shown = next((e.text for e in first.evidence if e.supports), "")
-    judgement = Judgement(
-        Outcome.STALLED, Symptom.NO_PROGRESS, case.timeline.first_step, None, None, shown
-    )
-    stalled = replace(case, judgement=judgement)
+    stalled = _stalled(case, shown)
+    cause = next(c for c in all_causes() if c.name == first.cause)
+    foreign = (clue.look for clue in cause.clues if clue.name == OUTCOME_FOREIGN)
     fits = any(look(case).holds and not look(stalled).holds for look in foreign)
     return stalled if fits and shown else case
+
+
+def _stalled(case: Case, reason: str) -> Case:
+    """The case as one that was stalled from its first step."""
+    began = case.timeline.first_step
+    judgement = Judgement(Outcome.STALLED, Symptom.NO_PROGRESS, began, None, None, reason)
+    return replace(case, judgement=judgement)
 
 
 def _judged(run: Run, timeline: Timeline, episodes: Sequence[Episode]) -> Judgement:
@@ -106,13 +102,12 @@ def _judged(run: Run, timeline: Timeline, episodes: Sequence[Episode]) -> Judgem
     if found.outcome not in (Outcome.HEALTHY, Outcome.SPIKED_RECOVERED):
         return found
     saved = [c.step for c in run.checkpoints if c.step is not None]
-    return ended_short(timeline, run.text, run.config, saved, _quiet(run)) or found
+    return ended_short(timeline, run.text, run.config, saved, lambda: _quiet(run)) or found
 
 
 def _quiet(run: Run) -> float | None:
     """Seconds since a log of the run was last written to; None: not known."""
-    home = run.path if run.path.is_dir() else run.path.parent
-    written = []
+    home, written = run.home, []
     for source in {s.source for s in run.series}:
         with suppress(OSError):
             written.append((home / source).stat().st_mtime)

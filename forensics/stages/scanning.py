@@ -28,7 +28,7 @@ def _scanned(case: Case, mode: ScanMode, dask: str | None, progress: Progress | 
     if mode is ScanMode.NONE or not case.run.checkpoints:
         return case
     run, onset = case.run, case.judgement.onset_step
-    root = run.path if run.path.is_dir() else run.path.parent
+    root = run.home
     advance = progress or no_progress
     with ExitStack() as stack:
         executor = None
@@ -57,7 +57,7 @@ def _audited(case: Case) -> Case:
         return case
     suspects = suspect_steps(case.timeline, case.episodes, case.judgement)
     found, notes = survey_captured(
-        run.path if run.path.is_dir() else run.path.parent,
+        run.home,
         run.batches,
         suspects,
         limits_of(run.config, case.tensors),

@@ -16,7 +16,8 @@ def judged(evals=(100, 200, 300), saved=(150, 300), planned=1_000, quiet=9 * HOU
     tags = {"loss": LOSS}
     if evals:
         tags["eval_loss"] = (np.array(evals), LOSS[list(evals)])
-    return ended_short(synth.timeline_of(tags), text, Config(total_steps=planned), saved, quiet)
+    config = Config(total_steps=planned)
+    return ended_short(synth.timeline_of(tags), text, config, saved, lambda: quiet)
 
 
 @pytest.mark.parametrize("quiet", [None, 60.0])
