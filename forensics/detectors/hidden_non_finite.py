@@ -67,6 +67,8 @@ def _emptied(norm: Track, loss: Track, rows: int) -> _Tail | None:
     Either alone has innocent readings, a skipped step of a scaler or a loss that is not measured;
     together they have none, so a log that holds nothing else may be a single row.
     """
+    if loss.value[-1] != 0.0:
+        return None
     common, at, there = np.intersect1d(loss.step, norm.step, return_indices=True)
     lost = (loss.value[at] == 0.0) & ~norm.finite[there]
     start = _tail(lost)
